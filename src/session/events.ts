@@ -142,8 +142,8 @@ type Fields = {[T in keyof typeof fields]: z.infer<(typeof fields)[T]>};
 /** What a writer says of an event; the log adds `seq` and `ts`. */
 export type Body = {[T in keyof Fields]: {type: T} & Fields[T]}[keyof Fields];
 export type Envelope = {seq: number; ts: string};
-/** An event of a type that this version does not know. */
-export type UnknownEvent = Envelope & {type: string & {readonly unknown: unique symbol}};
+/** An event of a type that this version does not know. Its `type` is what the file says; this literal stands for all such names. */
+export type UnknownEvent = Envelope & {type: '(a type of a later version)'};
 export type Event = (Envelope & Body) | UnknownEvent;
 export type EventOf<T extends Body['type']> = Envelope & {type: T} & Fields[T];
 

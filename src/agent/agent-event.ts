@@ -1,0 +1,66 @@
+import type {Event} from '../session/events.ts';
+import type {End} from '../session/read.ts';
+import type {Preview} from '../tools/tool.ts';
+
+/** The session that the agent holds. Before the first prompt there is none. */
+export type SessionRef = {id: string; path: string};
+
+/** Where tools work (a real path), and which model is asked. */
+export type Place = {workspace: string; model: string};
+
+/** What the turn waits for a person to say. It is an awaited promise, not an exception: nothing else happens meanwhile. */
+export type Question =
+	| {
+			kind: 'tool';
+			/** The call's id. */
+			id: string;
+			tool: string;
+			label: string;
+			preview: Preview;
+			/** Why it is asked. */
+			why: string;
+	  }
+	/** The turn has used as many model calls as it may without asking. */
+	| {kind: 'steps'; id: string; steps: number};
+
+/** A refusal may tell the model why. */
+export type Answer = {allow: true} | {allow: false; reason?: string};
+
+/** Why the agent is at rest. Only `done` is what was asked for. */
+export type Rest =
+	| {why: 'done'}
+	| {why: 'cancelled'}
+	/** `message` is a sentence for the person; `unsent` is a prompt that did not get into the session. */
+	| {why: 'failed'; message: string; unsent?: string}
+	| {why: 'limit'; message: string}
+	/** The log is closed: nothing said from here on would be kept. */
+	| {why: 'unsaved'; message: string; unsent?: string};
+
+/** The one stream that leaves the agent: what the loop did, in the order in which it did it. */
+export type AgentEvent =
+	/**
+	A session is on the screen: all its events, and how its log ends. null: a new one, which begins with its first prompt.
+	`recoveredBy` is the newest session that went on from this cut before.
+	*/
+	| {
+			type: 'opened';
+			session: SessionRef | null;
+			place: Place;
+			events: readonly Event[];
+			end: End;
+			recoveredBy?: string;
+	  }
+	/** A cut session goes on in a new file, which holds the same lines so far. */
+	| {type: 'moved'; session: SessionRef}
+	/** This event is on disk. */
+	| {type: 'logged'; event: Event}
+	| {type: 'start'}
+	/** The next piece of the answer that is streaming. It is not on disk. */
+	| {type: 'draft'; text: string; reasoning: string}
+	| {type: 'gate'; question: Question}
+	| {type: 'answered'; id: string}
+	| {type: 'tool_start'; id: string; name: string; label: string}
+	| {type: 'tool_output'; id: string; text: string}
+	/** One sentence for the person. */
+	| {type: 'notice'; text: string}
+	| {type: 'rest'; rest: Rest};

@@ -1,0 +1,254 @@
+import {performance} from 'node:perf_hooks';
+import type {
+	AssistantMessage,
+	Body,
+	Event,
+	FileChange,
+	Message,
+	ToolCall,
+	Verdict,
+} from '../session/events.ts';
+import type {PreparedCall, Tool, ToolContext, ToolResult} from '../tools/tool.ts';
+import {accumulator} from './accumulate.ts';
+import type {AgentEvent, Answer, Question, Rest} from './agent-event.ts';
+import {judge} from './gate.ts';
+import {type Gateway, GatewayError, type Usage} from './gateway.ts';
+
+/** What one turn needs. The caller holds the conversation; the loop only asks for it and appends to it. */
+export type Turn = {
+	gateway: Gateway;
+	model: string;
+	tools: readonly Tool[];
+	workspace: string;
+	forbidden: readonly string[];
+	spillFolder: string;
+	/** The conversation as the log has it at this moment. */
+	messages(): readonly Message[];
+	/** Resolves when the events are on disk; rejects when the log is closed, which ends the turn before any further effect. */
+	append(...bodies: Body[]): Promise<Event[]>;
+	emit(event: AgentEvent): void;
+	/** Waits for a person. Where there is none, answers no at once. */
+	ask(question: Question): Promise<Answer & {by?: Verdict['by']}>;
+	signal: AbortSignal;
+	/** Model calls before the person is asked to go on. */
+	maxSteps: number;
+};
+
+type Said = {message: AssistantMessage; usage: Usage | undefined; finish: string | undefined; ms: number};
+type Ended = {call: ToolCall; result: ToolResult; verdict: Verdict; ms: number; stoppedBy?: StoppedBy};
+type StoppedBy = 'gate' | 'loop' | 'cancel' | 'timeout' | 'limit';
+
+const cancelledByUser = 'cancelled by the user; stop and wait';
+
+/**
+One turn: ask the model, record what it said, pass the gate, run, record, until no call is left.
+
+Every call gets an answer whatever happens, since a conversation with an unanswered call is rejected by every provider.
+Rejects only with what `append` rejects with.
+*/
+export async function runTurn(turn: Turn): Promise<Rest> {
+	for (let step = 1; ; step++) {
+		if (step > 1 && (step - 1) % turn.maxSteps === 0) {
+			const answer = await turn.ask({kind: 'steps', id: `steps-${step}`, steps: step - 1});
+			if (turn.signal.aborted) return {why: 'cancelled'};
+			if (!answer.allow) return {why: 'limit', message: `The turn stopped after ${step - 1} model calls.`};
+		}
+		const said = await askModel(turn);
+		if ('rest' in said) return said.rest;
+		const {message} = said;
+		await turn.append(usageOf(turn, said), {type: 'message', message});
+		if (!message.toolCalls) return {why: 'done'};
+		await runCalls(turn, message.toolCalls, said.finish);
+		if (turn.signal.aborted) return {why: 'cancelled'};
+	}
+}
+
+/** Stream one answer. Only an answer that the model finished becomes a message; anything else is recorded as an error. */
+async function askModel(turn: Turn): Promise<Said | {rest: Rest}> {
+	const begun = performance.now();
+	const answer = accumulator();
+	try {
+		const request = {model: turn.model, messages: turn.messages(), tools: turn.tools};
+		for await (const delta of turn.gateway.stream(request, turn.signal)) {
+			answer.add(delta);
+			if (delta.type === 'text') turn.emit({type: 'draft', text: delta.text, reasoning: ''});
+			if (delta.type === 'reasoning') turn.emit({type: 'draft', text: '', reasoning: delta.text});
+		}
+		if (!turn.signal.aborted) {
+			const {usage, finish, message} = answer.end();
+			const ms = Math.round(performance.now() - begun);
+			if (finish === undefined)
+				throw new GatewayError('retry', 'The answer broke off before the model was done.');
+			if (message.content === '' && !message.toolCalls) {
+				throw new GatewayError(
+					'request',
+					'The model answered with nothing. Ask again, or choose another model.',
+				);
+			}
+			return {message, usage, finish, ms};
+		}
+	} catch (error) {
+		if (!turn.signal.aborted) {
+			if (!(error instanceof GatewayError)) throw error;
+			const partial = answer.end().message.content;
+			const kept = partial === '' ? {} : {partial};
+			await turn.append({type: 'error', message: error.message, did: 'gaveUp', ...kept});
+			return {rest: {why: 'failed', message: error.message}};
+		}
+	}
+	const partial = answer.end().message.content;
+	await turn.append({
+		type: 'error',
+		message: 'stopped by the user',
+		did: 'cancelled',
+		...(partial === '' ? {} : {partial}),
+	});
+	return {rest: {why: 'cancelled'}};
+}
+
+function usageOf(turn: Turn, {message, usage, finish, ms}: Said): Body {
+	const counted = usage ?? {
+		inputTokens: estimate(JSON.stringify(turn.messages())),
+		outputTokens: estimate(JSON.stringify(message)),
+	};
+	return {
+		type: 'usage',
+		model: turn.model,
+		...counted,
+		estimated: usage === undefined,
+		ms,
+		finish: finish ?? '',
+		costUsd: null,
+	};
+}
+
+/** Roughly four characters make a token. */
+function estimate(text: string): number {
+	return Math.ceil(text.length / 4);
+}
+
+/** Read-only calls that stand side by side run at the same time, the others in their order, each after the ones before it. */
+async function runCalls(turn: Turn, calls: readonly ToolCall[], finish: string | undefined): Promise<void> {
+	const prepared = calls.map((call) => ({call, ...prepare(turn.tools, call, finish)}));
+	for (let at = 0; at < prepared.length; ) {
+		const batch = [];
+		do {
+			batch.push(prepared[at++]);
+		} while (isReadOnly(batch[0]) && isReadOnly(prepared[at]));
+		const ends = await Promise.allSettled(
+			batch.map(async (each) => {
+				if (each) await record(turn, await runCall(turn, each.call, each));
+			}),
+		);
+		// Thrown only when nothing of the batch runs any more.
+		for (const end of ends) if (end.status === 'rejected') throw end.reason;
+	}
+}
+
+type Prepared = {ok: true; call: PreparedCall} | {ok: false; reason: string};
+
+function isReadOnly(each: {call: ToolCall; prepared: Prepared} | undefined): boolean {
+	return each?.prepared.ok === true && each.prepared.call.tool.readOnly;
+}
+
+function prepare(tools: readonly Tool[], call: ToolCall, finish: string | undefined): {prepared: Prepared} {
+	const tool = tools.find((each) => each.name === call.name);
+	if (finish === 'length') {
+		const reason =
+			'Your answer was cut off at its length limit, so nothing was run. Make the call again in smaller pieces.';
+		return {prepared: {ok: false, reason}};
+	}
+	if (!tool) {
+		const names = tools.map((each) => each.name).join(', ');
+		return {prepared: {ok: false, reason: `There is no tool called ${call.name}. The tools are ${names}.`}};
+	}
+	return {prepared: tool.prepare(call.args)};
+}
+
+/** Run one call, or say why it did not run: a refusal leaves by the same door as a failure. */
+async function runCall(turn: Turn, call: ToolCall, {prepared}: {prepared: Prepared}): Promise<Ended> {
+	/** When the tool itself began: how long a person thought about it is not its doing. */
+	let begun: number | undefined;
+	const end = (result: ToolResult, verdict: Verdict, stoppedBy?: StoppedBy): Ended => {
+		const ms = begun === undefined ? 0 : Math.round(performance.now() - begun);
+		return {call, result, verdict, ms, ...(stoppedBy ? {stoppedBy} : {})};
+	};
+	const refused = (content: string, summary: string): ToolResult => ({ok: false, content, summary});
+	if (!prepared.ok) {
+		return end(
+			refused(prepared.reason, 'not run'),
+			{state: 'deny', by: 'builtin', why: prepared.reason},
+			'loop',
+		);
+	}
+	const asked: Verdict = {state: 'ask', by: 'person', why: 'the turn was stopped first'};
+	if (turn.signal.aborted) return end(refused(cancelledByUser, 'cancelled'), asked, 'cancel');
+
+	const context: ToolContext = {
+		workspace: turn.workspace,
+		forbidden: turn.forbidden,
+		spillFolder: turn.spillFolder,
+		callId: call.id,
+		signal: turn.signal,
+		onOutput: (text) => turn.emit({type: 'tool_output', id: call.id, text}),
+	};
+	let verdict = await judge(prepared.call, turn);
+	if (verdict.state === 'ask') {
+		const preview = await prepared.call.preview(context);
+		// What would fail anyway is not worth a question: the model is told, and nothing was changed.
+		if (preview.kind === 'fails') return end(refused(preview.text, 'failed'), verdict, 'loop');
+		const {label} = prepared.call;
+		const answer = await turn.ask({
+			kind: 'tool',
+			id: call.id,
+			tool: call.name,
+			label,
+			preview,
+			why: verdict.why,
+		});
+		if (turn.signal.aborted) return end(refused(cancelledByUser, 'cancelled'), asked, 'cancel');
+		const by = answer.by ?? 'person';
+		verdict = answer.allow
+			? {state: 'allow', by, why: by === 'person' ? 'allowed when asked' : 'allowed by --yes'}
+			: {state: 'deny', by, why: answer.reason ?? 'refused when asked'};
+		if (preview.kind === 'diff') context.approvedBasis = preview.basis;
+	}
+	if (verdict.state === 'deny') {
+		const content =
+			verdict.by === 'person'
+				? `The user refused this call${verdict.why === 'refused when asked' ? '.' : `: ${verdict.why}`}`
+				: `This call is not allowed: ${verdict.why}`;
+		return end(refused(content, 'refused'), verdict, 'gate');
+	}
+	begun = performance.now();
+	turn.emit({type: 'tool_start', id: call.id, name: call.name, label: prepared.call.label});
+	try {
+		const result = await prepared.call.run(context);
+		return end(result, verdict, result.stoppedBy);
+	} catch (error) {
+		const content = `${call.name} failed: ${error instanceof Error ? error.message : String(error)}`;
+		return end(refused(content, 'failed'), verdict);
+	}
+}
+
+/** The end of a call and its answer: always side by side, in one write. */
+async function record(turn: Turn, {call, result, verdict, ms, stoppedBy}: Ended): Promise<void> {
+	const optional: {stoppedBy?: StoppedBy; files?: FileChange[]; spill?: string} = {};
+	if (stoppedBy) optional.stoppedBy = stoppedBy;
+	if (result.files) optional.files = result.files;
+	if (result.spill) optional.spill = result.spill;
+	await turn.append(
+		{
+			type: 'tool_end',
+			id: call.id,
+			name: call.name,
+			result: {ok: result.ok, content: result.summary},
+			ms,
+			chars: result.content.length,
+			truncated: result.truncated ?? false,
+			verdict,
+			...optional,
+		},
+		{type: 'message', message: {role: 'tool', toolCallId: call.id, content: result.content}},
+	);
+}

@@ -1,0 +1,103 @@
+import {Command, CommanderError} from 'commander';
+import {isId} from '../session/sessions.ts';
+import {packageVersion} from './package-folder.ts';
+import {UsageError} from './usage-error.ts';
+
+/** The exit status of one run of mca: 0 done, 1 failed or stopped, 2 bad usage, 3 a log is cut. */
+export async function main(args: string[]): Promise<number> {
+	try {
+		if (process.env.SELFTEST === '1')
+			return await (await import('./selftest.ts')).selfTest(process.argv[1] ?? '');
+		return await parse(args);
+	} catch (error) {
+		if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+		if (error instanceof UsageError) {
+			process.stderr.write(`mca: ${error.message}\n`);
+			return error.status;
+		}
+		process.stderr.write(
+			`mca: this is a bug in mca. ${error instanceof Error ? error.stack : String(error)}\n`,
+		);
+		return 1;
+	}
+}
+
+async function parse(args: string[]): Promise<number> {
+	let status = 0;
+	const program = new Command('mca')
+		.description(
+			'A coding agent in the terminal. Every session is an append-only log that can be resumed and forked.',
+		)
+		.version(packageVersion(), '--version')
+		.enablePositionalOptions()
+		.configureOutput({outputError: (text, write) => write(text.replace(/^error: /, 'mca: '))})
+		.exitOverride();
+
+	program
+		.command('chat', {isDefault: true, hidden: true})
+		.summary('open the screen')
+		.argument('[prompt...]', 'the first prompt')
+		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
+		.option('--model <name>', 'the model to ask')
+		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.action(async (words: string[], options) => {
+			const {prompt, resume} = resumeAndPrompt(words, options.resume);
+			const {chat} = await import('./chat.tsx');
+			status = await chat({...options, prompt, resume});
+		});
+
+	program
+		.command('resume')
+		.description('choose a session of this workspace and go on with it')
+		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
+		.option('--model <name>', 'the model to ask')
+		.action(async (options) => {
+			const {chat} = await import('./chat.tsx');
+			status = await chat({...options, prompt: '', resume: undefined, pick: true});
+		});
+
+	program
+		.command('run')
+		.description('one turn without a screen: prints the answer; what would be asked is refused')
+		.argument('[prompt...]')
+		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
+		.option('--model <name>', 'the model to ask')
+		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.option('--yes', 'allow what would be asked (never what is denied)')
+		.option('--json', 'print what happens as JSON, one AgentEvent a line')
+		.action(async (words: string[], options) => {
+			const {prompt, resume} = resumeAndPrompt(words, options.resume);
+			const {run} = await import('./run.ts');
+			status = await run({...options, prompt, resume});
+		});
+
+	program
+		.command('verify')
+		.description('say whether logs are whole; exits 3 where one is cut')
+		.argument('<session...>', 'ids or files')
+		.option('--json', 'one JSON object a line')
+		.action(async (sessions: string[], options) => {
+			const {verify} = await import('./verify.ts');
+			status = await verify(sessions, options);
+		});
+
+	program
+		.command('fork')
+		.description('go on from an earlier point in a new session; the parent stays as it is')
+		.argument('<id>', 'the session to fork')
+		.option('--at <seq>', 'the event to fork at; without it the last fork point')
+		.option('--json', 'print the new session as JSON')
+		.action(async (id: string, options) => {
+			const {forkSession} = await import('./fork.ts');
+			status = await forkSession(id, options);
+		});
+
+	await program.parseAsync(args, {from: 'user'});
+	return status;
+}
+
+/** `--resume` takes an id or nothing: a word behind it that is no id belongs to the prompt. */
+function resumeAndPrompt(words: string[], resume: string | true | undefined) {
+	if (typeof resume !== 'string' || isId(resume)) return {prompt: words.join(' '), resume};
+	return {prompt: [resume, ...words].join(' '), resume: true as const};
+}

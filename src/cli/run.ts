@@ -1,0 +1,129 @@
+import type {Agent} from '../agent/agent.ts';
+import type {AgentEvent, Question, Rest} from '../agent/agent-event.ts';
+import {syncing} from '../session/log.ts';
+import {owesAnswer} from '../session/replay.ts';
+import {findSession} from '../session/sessions.ts';
+import {plainText} from '../tools/plain-text.ts';
+import {resumedLine} from '../ui/resumed-line.ts';
+import {findResumed} from './resume.ts';
+import {layDemo, newAgent, setUp} from './setup.ts';
+import {UsageError} from './usage-error.ts';
+import {cutSentence} from './verify.ts';
+
+export type RunOptions = {
+	prompt: string;
+	/** An id, or true for the newest session of the workspace. */
+	resume: string | true | undefined;
+	folder?: string;
+	model?: string;
+	yes?: boolean;
+	json?: boolean;
+};
+
+/** `mca run`: one turn without a screen. The answer goes to stdout, everything else to stderr. */
+export async function run(options: RunOptions): Promise<number> {
+	const setup = setUp({folder: options.folder, model: options.model});
+	if (setup.demo && process.env.MOCK !== '1') {
+		throw new UsageError(
+			'No model is connected: set OPENAI_API_KEY, or OPENAI_BASE_URL and MCA_MODEL. MOCK=1 plays a script instead.',
+		);
+	}
+	if (options.prompt === '' && options.resume === undefined)
+		throw new UsageError('mca run needs a prompt: mca run "what does this do?"');
+	const refused: Question[] = [];
+	const decide = (question: Question) => {
+		if (options.yes) return {allow: true} as const;
+		refused.push(question);
+		return {allow: false, reason: 'nobody is there to be asked (mca run without --yes)'} as const;
+	};
+
+	const resumed = options.resume === undefined ? undefined : await findResumed(options.resume, setup);
+	if (resumed?.gone) {
+		throw new UsageError(
+			`The workspace of ${resumed.id}, ${resumed.gone}, is gone. mca --resume ${resumed.id} asks whether to work in the current folder.`,
+			1,
+		);
+	}
+	const agent = newAgent(setup, decide);
+	const events: AgentEvent[] = [];
+	agent.subscribe((event) => events.push(event));
+	if (resumed) {
+		tell(resumed.note);
+		await openForTurn(agent, setup.data, resumed.path, resumed.workspace);
+		if (options.prompt === '' && !owesAnswer(agent.events)) {
+			throw new UsageError(
+				`${resumed.id} waits for no answer. Give a prompt: mca run --resume ${resumed.id} "…"`,
+			);
+		}
+	} else {
+		layDemo(setup);
+	}
+	if (!syncing) tell('MCA_FSYNC=0: lines are not synced to disk; a power failure may lose the newest.');
+
+	agent.subscribe((event) => (options.json ? print(JSON.stringify(event)) : narrate(event)));
+	if (options.json) for (const event of events) print(JSON.stringify(event));
+	const stop = () => agent.cancel();
+	process.once('SIGINT', stop).once('SIGTERM', stop);
+	const rest = await agent.submit(options.prompt);
+	process.off('SIGINT', stop).off('SIGTERM', stop);
+	await agent.close();
+
+	for (const question of refused) tell(refusalLine(question));
+	if (rest.why !== 'done' && rest.why !== 'cancelled') tell(rest.message);
+	if (rest.why === 'cancelled') tell('Stopped.');
+	const {session} = agent;
+	if (session && rest.why !== 'unsaved')
+		tell(`Session ${session.id}. Go on with: mca run --resume ${session.id} "…"`);
+	return exitStatus(rest);
+}
+
+function exitStatus(rest: Rest): number {
+	return rest.why === 'done' ? 0 : 1;
+}
+
+/** Open a session for the next prompt. A cut one that was recovered before is continued there, not recovered twice. */
+async function openForTurn(agent: Agent, data: string, path: string, workspace: string): Promise<void> {
+	let recoveredBy: string | undefined;
+	const stop = agent.subscribe((event) => {
+		if (event.type === 'opened') recoveredBy = event.recoveredBy;
+	});
+	const {end} = await agent.open(path, workspace);
+	stop();
+	if (end.at === 'cut') {
+		tell(cutSentence(agent.session?.id ?? path, end));
+		const earlier = recoveredBy && (await findSession(data, recoveredBy));
+		if (earlier) {
+			tell(`It was recovered before; going on with ${recoveredBy}.`);
+			return openForTurn(agent, data, earlier, workspace);
+		}
+		tell('The prompt continues in a new session.');
+	}
+	tell(resumedLine(agent.events));
+}
+
+/** The answer for whoever reads stdout, the way to it for whoever watches. */
+function narrate(event: AgentEvent): void {
+	if (event.type !== 'logged') return;
+	const logged = event.event;
+	if (logged.type === 'tool_end')
+		tell(`${logged.result.ok ? '●' : '✗'} ${logged.name ?? 'tool'}  ${logged.result.content}`);
+	if (logged.type === 'message' && logged.message.role === 'assistant') {
+		const {content, toolCalls} = logged.message;
+		if (content === '') return;
+		if (toolCalls) tell(plainText(content));
+		else print(plainText(content));
+	}
+}
+
+function refusalLine(question: Question): string {
+	if (question.kind === 'steps') return `Stopped after ${question.steps} model calls.`;
+	return `Refused, since nobody could be asked: ${question.tool} ${plainText(question.label)}. --yes allows it.`;
+}
+
+function print(text: string): void {
+	process.stdout.write(`${text}\n`);
+}
+
+function tell(text: string): void {
+	process.stderr.write(`${plainText(text)}\n`);
+}

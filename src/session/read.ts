@@ -1,0 +1,82 @@
+import {isUtf8} from 'node:buffer';
+import {open} from 'node:fs/promises';
+import {type Cut, type Event, parseLine} from './events.ts';
+
+/** How a log ends. `whole`: every byte belongs to a line that was read. */
+export type End = {at: 'whole'} | ({at: 'cut'} & Cut);
+
+export type LogRead = {
+	events: Event[];
+	end: End;
+	/** Length of the lines that were read, newlines included: where a fork copies to and an append goes on. */
+	bytes: number;
+};
+
+const chunkBytes = 1 << 20;
+const newline = 0x0a;
+
+/**
+Read a log from its first line up to the first that is not whole.
+
+The one reader: resume, picker, verify, fork and export all come here, so that they agree on where a log ends. It never skips
+and never repairs. Rejects only where the file cannot be opened or read.
+*/
+export async function readEvents(path: string): Promise<LogRead> {
+	const events: Event[] = [];
+	const {end, bytes} = await forEachEvent(path, (event) => {
+		events.push(event);
+	});
+	return {events, end, bytes};
+}
+
+/**
+The same reading without keeping the events. `visit` is told where its line ends, in bytes from the start of the file; when it
+returns false, nothing after that line is looked at and the end is `whole`.
+*/
+export async function forEachEvent(
+	path: string,
+	visit: (event: Event, endOfLine: number) => unknown,
+): Promise<{end: End; bytes: number}> {
+	const file = await open(path, 'r');
+	try {
+		const chunk = Buffer.allocUnsafe(chunkBytes);
+		/** The start of a line that goes over the end of a chunk, in pieces: joined once, however long the line is. */
+		let pieces: Buffer[] = [];
+		let bytes = 0;
+		let position = 0;
+		let line = 0;
+		let seq = 0;
+		const stopAt = async (reason: string) => {
+			const {size} = await file.stat();
+			return {end: {at: 'cut', line: line + 1, reason, ignoredBytes: size - bytes} as const, bytes};
+		};
+		for (;;) {
+			const {bytesRead} = await file.read(chunk, 0, chunkBytes, position);
+			if (bytesRead === 0) break;
+			position += bytesRead;
+			const data = chunk.subarray(0, bytesRead);
+			let start = 0;
+			for (let at = data.indexOf(newline); at !== -1; at = data.indexOf(newline, start)) {
+				let text = data.subarray(start, at);
+				if (pieces.length > 0) {
+					text = Buffer.concat([...pieces, text]);
+					pieces = [];
+				}
+				start = at + 1;
+				if (!isUtf8(text)) return await stopAt('the line is not valid UTF-8');
+				const parsed = parseLine(text.toString('utf8'), seq);
+				if (!parsed.ok) return await stopAt(parsed.reason);
+				line++;
+				bytes += text.length + 1;
+				seq = parsed.event.seq;
+				if (visit(parsed.event, bytes) === false) return {end: {at: 'whole'}, bytes};
+			}
+			if (start < bytesRead) pieces.push(Buffer.from(data.subarray(start)));
+		}
+		// The writer may have died here, in the middle of its write: the end of the log, and no other damage is implied.
+		if (pieces.length > 0) return await stopAt('the line does not end');
+		return {end: {at: 'whole'}, bytes};
+	} finally {
+		await file.close();
+	}
+}

@@ -1,0 +1,63 @@
+/** Above this many comparisons nobody would wait for a hint. */
+const MAX_COMPARISONS = 20_000_000;
+/** Lines of the file that a hint shows. */
+const MAX_SHOWN = 40;
+
+/**
+A sentence about the lines that a text was meant to be, for a text that does not occur in a file. Both have `\n` only.
+
+It compares lines without regard to white space and kinds of quotes. Lines are shown if one place matches better than all
+others and by half at least; they are a hint, never a match.
+*/
+export function nearMatch(file: string, wanted: string): string {
+	const again = 'Read the file again and copy the text from there.';
+	const lines = file.split('\n');
+	const looks = lines.map(look);
+	const parts = trimBlank(wanted.split('\n').map(look));
+	if (parts.length === 0 || parts.length * looks.length > MAX_COMPARISONS) return again;
+	let best = 0;
+	let at = -1;
+	let unique = false;
+	for (let start = 0; start + parts.length <= looks.length; start++) {
+		let score = 0;
+		for (const [i, part] of parts.entries()) {
+			if (fits(looks[start + i] ?? '', part, i === 0, i === parts.length - 1)) score++;
+		}
+		if (score === best) unique = false;
+		if (score > best) {
+			best = score;
+			at = start;
+			unique = true;
+		}
+	}
+	if (!unique || best < parts.length / 2) return `No lines come close to it. ${again}`;
+	const end = at + parts.length;
+	const shown = lines.slice(at, Math.min(end, at + MAX_SHOWN));
+	const range = parts.length === 1 ? `line ${at + 1}` : `lines ${at + 1}–${end}`;
+	const why = best === parts.length ? ', which differ in white space or quotes only' : '';
+	const more = end - at > MAX_SHOWN ? '\n…' : '';
+	return `The closest is ${range}${why}:\n${shown.map((line, i) => `${at + i + 1}\t${line}`).join('\n')}${more}`;
+}
+
+/** The first and the last line of a text may be parts of lines. */
+function fits(line: string, part: string, first: boolean, last: boolean): boolean {
+	if (line === part) return true;
+	if (part === '') return false;
+	if (first && last) return line.includes(part);
+	return (first && line.endsWith(part)) || (last && line.startsWith(part));
+}
+
+/** What a line looks like to a hasty reader. */
+function look(line: string): string {
+	return line
+		.replace(/[\u2018\u2019\u201a\u2032]/g, "'")
+		.replace(/[\u201c\u201d\u201e\u2033]/g, '"')
+		.replace(/[\u2010-\u2015\u2212]/g, '-')
+		.replace(/\s+/g, ' ')
+		.trim();
+}
+
+function trimBlank(lines: string[]): string[] {
+	const start = lines.findIndex((line) => line !== '');
+	return start === -1 ? [] : lines.slice(start, lines.findLastIndex((line) => line !== '') + 1);
+}

@@ -1,0 +1,129 @@
+import {Box} from 'ink';
+import TextInput from 'ink-text-input';
+import type {Question} from '../agent/agent-event.ts';
+import {type Row, type Span, spread, wrap} from './display.ts';
+import {Line, Lines} from './Line.tsx';
+import {glyph, theme} from './theme.ts';
+import {visible} from './visible.ts';
+
+/** The answers, in the order in which they stand. The first is the default. */
+export const gateAnswers = ['no', 'yes', 'reason'] as const;
+
+export type GateState = {
+	/** Index into gateAnswers. */
+	selected: number;
+	/** First row of the preview that is shown. */
+	top: number;
+	/** The furthest row of the preview that was shown: a yes needs all of it. */
+	seen: number;
+	/** The refusal's reason while it is typed. */
+	reason: string | null;
+};
+
+export const freshGate: GateState = {selected: 0, top: 0, seen: 0, reason: null};
+
+/** What the question is about, in full: the person decides on what is really there. */
+export function questionRows(question: Question, columns: number): Row[] {
+	if (question.kind === 'steps') {
+		return wrap([{text: `This turn has asked the model ${question.steps} times. Go on?`}], columns);
+	}
+	const {preview} = question;
+	if (preview.kind === 'diff') return diffRows(visible(preview.text), columns);
+	return visible(preview.text)
+		.split('\n')
+		.flatMap((line) => wrap([{text: line}], columns, 2));
+}
+
+function diffRows(diff: string, columns: number): Row[] {
+	return diff.split('\n').flatMap((line) => {
+		const colour = line.startsWith('+')
+			? {color: theme.good}
+			: line.startsWith('-')
+				? {color: theme.bad}
+				: {};
+		const dim = /^(@@|---|\+\+\+|Index|=====)/.test(line) ? {dim: true} : {};
+		return wrap([{text: line, ...colour, ...dim}], columns, 2);
+	});
+}
+
+/** How many rows of the preview a prompt of this height shows. */
+export function previewHeight(question: Question, columns: number, height: number): number {
+	return Math.max(1, Math.min(questionRows(question, columns - 4).length, height - 5));
+}
+
+type Props = {
+	question: Question;
+	state: GateState;
+	columns: number;
+	/** At most; the prompt takes what it needs. */
+	height: number;
+	onReason(text: string): void;
+	onSendReason(text: string): void;
+};
+
+export function GatePrompt({question, state, columns, height, onReason, onSendReason}: Props) {
+	const rows = questionRows(question, columns - 4);
+	const shown = previewHeight(question, columns, height);
+	const unread = rows.length - Math.max(state.seen, shown);
+	const title = question.kind === 'tool' ? titleOf(question) : [{text: 'Go on?', bold: true}];
+	const position =
+		rows.length > shown
+			? [{text: `rows ${state.top + 1} to ${state.top + shown} of ${rows.length}`, dim: true}]
+			: [];
+	const line = {text: '─'.repeat(columns), color: theme.warn};
+	return (
+		<Box flexDirection="column" width={columns} flexShrink={0}>
+			<Line row={[line]} />
+			<Line row={spread([{text: '  '}, ...title], position, columns - 1)} />
+			<Box paddingLeft={4}>
+				<Lines rows={rows.slice(state.top)} columns={columns - 4} height={shown} />
+			</Box>
+			<Line row={[]} />
+			{state.reason === null ? (
+				<Line row={answerRow(state.selected, unread)} />
+			) : (
+				<Box>
+					<Line row={[{text: '  No, because: ', bold: true}]} />
+					<TextInput value={state.reason} onChange={onReason} onSubmit={onSendReason} />
+				</Box>
+			)}
+		</Box>
+	);
+}
+
+function titleOf(question: Extract<Question, {kind: 'tool'}>): Span[] {
+	const verb =
+		question.tool === 'run_command'
+			? 'Run this command?'
+			: question.preview.kind === 'diff'
+				? 'Change this file?'
+				: 'Allow this?';
+	return [
+		{text: `${verb}  `, bold: true},
+		{
+			text:
+				question.preview.kind === 'diff'
+					? visible(question.preview.path).replaceAll('\n', '\\n')
+					: question.tool,
+			color: theme.accent,
+		},
+		{text: `  ${visible(question.why)}`, dim: true},
+	];
+}
+
+function answerRow(selected: number, unread: number): Row {
+	const label = {
+		no: 'No',
+		yes: unread > 0 ? `Yes (after reading ${unread} more rows: PgDn)` : 'Yes',
+		reason: 'No, and say why',
+	};
+	return gateAnswers.flatMap((answer, index): Span[] => {
+		const isSelected = index === selected;
+		const sign = isSelected ? `${glyph.selected} ` : '  ';
+		const dim = answer === 'yes' && unread > 0 ? {dim: true} : {};
+		return [
+			{text: `  ${sign}${label[answer]}`, ...(isSelected ? {color: theme.accent, bold: true} : dim)},
+			{text: '  '},
+		];
+	});
+}
