@@ -32,20 +32,11 @@ export function replay(events: readonly Event[]): Replay {
 /** The calls that still need an answer before the conversation can go on, in call order. */
 export function unansweredCalls(events: readonly Event[]): UnansweredCall[] {
 	const conversation = new Conversation();
-	let ends = new Map<string, EventOf<'tool_end'>>();
 	for (const event of events) {
-		if (event.type === 'message') {
-			conversation.add(event.message);
-			// Ids are unique within a message only: some servers count from call_0 in each.
-			if (event.message.role === 'assistant') ends = new Map();
-		} else if (event.type === 'tool_end') {
-			ends.set(event.id, event);
-		}
+		if (event.type === 'message') conversation.add(event.message);
+		if (event.type === 'tool_end') conversation.end(event);
 	}
-	return conversation.open().map((call) => {
-		const toolEnd = ends.get(call.id);
-		return toolEnd ? {call, toolEnd} : {call};
-	});
+	return conversation.open();
 }
 
 /** Whether the model still owes an answer: the log ends with a user message or in the middle of a turn. */
@@ -84,22 +75,22 @@ export function lostAnswers(events: readonly Event[]): Body[] {
 	});
 }
 
+type Slot = UnansweredCall & {answer?: Message};
+
 /** A conversation as it grows, knowing which calls still wait for their answer. */
 export class Conversation {
-	readonly #entries: (Message | {call: ToolCall; answer?: Message})[] = [];
-	readonly #waiting: {call: ToolCall; answer?: Message}[] = [];
+	readonly #entries: (Message | Slot)[] = [];
+	readonly #waiting: Slot[] = [];
 
 	add(message: Message): void {
 		if (message.role === 'tool') {
-			// Parallel calls end in any order; the newest call of that id is the one that is meant.
-			const at = this.#waiting.findLastIndex((slot) => slot.call.id === message.toolCallId);
-			const slot = this.#waiting[at];
-			if (!slot) {
+			const slot = this.#newest(message.toolCallId);
+			if (slot) {
+				slot.answer = message;
+				this.#waiting.splice(this.#waiting.indexOf(slot), 1);
+			} else {
 				this.#entries.push(message);
-				return;
 			}
-			slot.answer = message;
-			this.#waiting.splice(at, 1);
 			return;
 		}
 		this.#entries.push(message);
@@ -111,13 +102,19 @@ export class Conversation {
 		}
 	}
 
+	/** A call has finished; its message is still to come. */
+	end(toolEnd: EventOf<'tool_end'>): void {
+		const slot = this.#newest(toolEnd.id);
+		if (slot) slot.toolEnd = toolEnd;
+	}
+
 	/** Whether everything said so far is answered. */
 	get settled(): boolean {
 		return this.#waiting.length === 0;
 	}
 
-	open(): ToolCall[] {
-		return this.#waiting.map((slot) => slot.call);
+	open(): UnansweredCall[] {
+		return [...this.#waiting];
 	}
 
 	messages(): Message[] {
@@ -125,5 +122,10 @@ export class Conversation {
 			if ('role' in entry) return [entry];
 			return entry.answer ? [entry.answer] : [];
 		});
+	}
+
+	/** Ids are unique within a message only, since some servers count from 0 in each: the newest call of an id is meant. */
+	#newest(id: string): Slot | undefined {
+		return this.#waiting.findLast((slot) => slot.call.id === id);
 	}
 }

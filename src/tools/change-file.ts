@@ -81,6 +81,9 @@ async function planChange(
 	const {path, display} = place;
 	const content = await readWhole(path, display, CHANGE_FILE_BYTES);
 	if (content.at === 'refused') return {ok: false, reason: content.reason};
+	if (content.at === 'missing' && given.endsWith('/')) {
+		return {ok: false, reason: `"${given}" names a folder. Give the path of a file; its folders are made.`};
+	}
 	let before: Before | null = null;
 	if (content.at === 'file') {
 		const decoded = decode(content.bytes);

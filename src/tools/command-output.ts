@@ -39,8 +39,9 @@ type Options = {
 /**
 Take what a command writes with bounded memory: its beginning, its end, and a file with all of it.
 
-The file is made when the window is full, and holds the bytes as they came. If it cannot be made or written, the output is
-shown all the same, and the note says why there is no file.
+The file is made when the window is full, and holds the text as it came: in UTF-8, with characters whole where the pipes take
+turns in the middle of one. If it cannot be made or written, the output is shown all the same, and the note says why there is
+no file.
 */
 export function commandOutput({spillFolder, callId, onOutput, onLimit}: Options): CommandOutput {
 	let head = '';
@@ -49,11 +50,11 @@ export function commandOutput({spillFolder, callId, onOutput, onLimit}: Options)
 	let newlines = 0;
 	let endsInNewline = true;
 	let closed = false;
-	/** All bytes so far, until there is a file for them. */
+	/** All of it so far, until there is a file for it. */
 	let pending: Buffer[] = [];
 	let file: {handle: FileHandle; path: string} | null = null;
 	let problem: string | null = null;
-	let writing: Promise<void> | null = null;
+	let writing = Promise.resolve();
 	const screen = screenFeed(onOutput);
 	const decoders: StringDecoder[] = [];
 
@@ -82,33 +83,40 @@ export function commandOutput({spillFolder, callId, onOutput, onLimit}: Options)
 		}
 	}
 
+	/** What the stream that it came from has to wait for, if it has to. */
+	function accept(text: string): Promise<void> | null {
+		const wasWithin = bytes <= SPILL_BYTES;
+		const encoded = Buffer.from(text);
+		bytes += encoded.length;
+		for (const byte of encoded) if (byte === 0x0a) newlines++;
+		if (encoded.length > 0) endsInNewline = encoded.at(-1) === 0x0a;
+		addText(text);
+		if (wasWithin && bytes > SPILL_BYTES) onLimit();
+		if (problem !== null || !wasWithin) return null;
+		if (bytes <= WINDOW_BYTES) {
+			pending.push(encoded);
+			return null;
+		}
+		writing = writing.then(() => spill(encoded));
+		return writing;
+	}
+
 	function take(stream: Readable) {
 		const decoder = new StringDecoder('utf8');
 		decoders.push(decoder);
 		stream.on('error', () => {});
 		stream.on('data', (chunk: Buffer) => {
 			if (closed) return;
-			const wasWithin = bytes <= SPILL_BYTES;
-			bytes += chunk.length;
-			for (const byte of chunk) if (byte === 0x0a) newlines++;
-			endsInNewline = chunk.at(-1) === 0x0a;
-			addText(decoder.write(chunk));
-			if (wasWithin && bytes > SPILL_BYTES) onLimit();
-			if (problem !== null || !wasWithin) return;
-			if (bytes <= WINDOW_BYTES) {
-				pending.push(chunk);
-				return;
-			}
+			const turn = accept(decoder.write(chunk));
+			if (turn === null) return;
 			stream.pause();
-			const turn = (writing ?? Promise.resolve()).then(() => spill(chunk));
-			writing = turn;
 			turn.then(() => stream.resume());
 		});
 	}
 
 	async function close(): Promise<Shown> {
 		closed = true;
-		for (const decoder of decoders) addText(decoder.end());
+		for (const decoder of decoders) accept(decoder.end());
 		screen.close();
 		await writing;
 		await file?.handle.close();

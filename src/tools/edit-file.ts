@@ -92,18 +92,26 @@ function whyNot(edit: Edit, raw: Edit, view: LfView, name: string, display: stri
 	const lines = occurrences(view.text, edit.old_text);
 	if (lines.length === 1) return null;
 	if (lines.length > 1) {
-		const shown = lines.slice(0, 10).join(', ') + (lines.length > 10 ? ', …' : '');
-		return `${name} occurs ${lines.length} times in ${display}, at lines ${shown}. Nothing was written. Add lines around it until it is unique.`;
+		const times = lines.length > MAX_LINES_NAMED ? `more than ${MAX_LINES_NAMED}` : lines.length;
+		const shown = lines.slice(0, MAX_LINES_NAMED).join(', ');
+		return `${name} occurs ${times} times in ${display}, at lines ${shown}. Nothing was written. Add lines around it until it is unique.`;
 	}
 	return `${name} does not occur in ${display}, so nothing was written. ${nearMatch(view.text, edit.old_text)}`;
 }
 
-/** The line of each place where `part` begins, overlapping ones too: two that overlap are not unique either. */
+/** Of an old_text that occurs more than once. */
+const MAX_LINES_NAMED = 10;
+
+/** The lines of the first places where `part` begins, overlapping ones too: two that overlap are not unique either. */
 function occurrences(text: string, part: string): number[] {
 	const lines: number[] = [];
 	let line = 1;
 	let counted = 0;
-	for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) {
+	for (
+		let at = text.indexOf(part);
+		at !== -1 && lines.length <= MAX_LINES_NAMED;
+		at = text.indexOf(part, at + 1)
+	) {
 		line += lineOf(text.slice(counted, at), at - counted) - 1;
 		counted = at;
 		lines.push(line);

@@ -17,8 +17,11 @@ export type ProcessGroup = {
 	exited: Promise<{code: number | null; signal: NodeJS.Signals | null}>;
 	/** What is running still, without the command's watcher. Known on Linux only, elsewhere empty. */
 	members(): Member[];
-	/** SIGTERM to all, SIGKILL to what is left after `graceMs`. Resolves when nothing is left, or cannot be ended. */
-	end(graceMs: number): Promise<void>;
+	/**
+	SIGTERM to all, SIGKILL to what is left after `graceMs`, or when `hurry` is aborted. Resolves when nothing is left, or
+	cannot be ended.
+	*/
+	end(graceMs: number, hurry?: AbortSignal): Promise<void>;
 	/**
 	The command has ended: what has it left running? That runs on until mca ends, and then is ended with it. Without any,
 	nothing is left of the group.
@@ -77,9 +80,9 @@ export function startGroup(command: string, cwd: string): ProcessGroup {
 		stderr,
 		exited,
 		members,
-		async end(graceMs) {
+		async end(graceMs, hurry) {
 			signalAll('SIGTERM');
-			await until(() => !isRunning(), graceMs);
+			await until(() => hurry?.aborted || !isRunning(), graceMs);
 			signalAll('SIGKILL');
 			// What left the group is found by its mark, again and again, since it may have been forking.
 			await until(() => {

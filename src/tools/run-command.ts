@@ -46,18 +46,14 @@ async function run(command: string, seconds: number, context: ToolContext): Prom
 	if (signal.aborted) return cancelled();
 	const start = performance.now();
 	const folder = await stat(workspace).catch(() => null);
-	if (!folder?.isDirectory())
-		return failure(`The workspace ${workspace} is not there any more, so nothing was run.`);
+	if (!folder?.isDirectory()) return failure(`The workspace ${workspace} is not there any more.`);
 	let group: ProcessGroup;
 	try {
 		group = startGroup(command, workspace);
 	} catch (error) {
 		return failure(`The command could not be started: ${because(error)}.`);
 	}
-	let stop = (_: Stop) => {};
-	const stopped = new Promise<Stop>((resolve) => {
-		stop = resolve;
-	});
+	const {promise: stopped, resolve: stop} = Promise.withResolvers<Stop>();
 	const output = commandOutput({spillFolder, callId, onOutput, onLimit: () => stop('limit')});
 	const onAbort = () => stop('cancel');
 	signal.addEventListener('abort', onAbort, {once: true});
@@ -68,8 +64,11 @@ async function run(command: string, seconds: number, context: ToolContext): Prom
 		const first = await Promise.race([group.exited, stopped]);
 		const ms = performance.now() - start;
 		if (typeof first === 'string') {
-			await group.end(first === 'cancel' ? CANCEL_GRACE_MS : TERM_GRACE_MS);
-			if (first !== 'cancel') await Promise.race([drained, pause(EXIT_GRACE_MS)]);
+			if (first === 'cancel') await group.end(CANCEL_GRACE_MS);
+			else {
+				await group.end(TERM_GRACE_MS, signal);
+				await Promise.race([drained, pause(EXIT_GRACE_MS)]);
+			}
 			return report(first, ms, seconds, await close(group, output), []);
 		}
 		await Promise.race([drained, pause(EXIT_GRACE_MS), stopped]);

@@ -71,7 +71,7 @@ async function find(args: Args, context: ToolContext): Promise<ToolResult> {
 	if (ran.at === 'failed') return failure(`The search for ${args.pattern} failed: ${ran.reason}`);
 	const {lines, matches, files, sensitive, tooLong} = found.result();
 	const notes: string[] = [];
-	if (matches === 0)
+	if (matches === 0 && tooLong === 0)
 		notes.push(`No matches for ${args.pattern} in ${display}${args.glob ? ` (${args.glob})` : ''}.`);
 	if (ran.stopped)
 		notes.push(

@@ -2,25 +2,10 @@ import {Box} from 'ink';
 import TextInput from 'ink-text-input';
 import type {Question} from '../agent/agent-event.ts';
 import {type Row, type Span, spread, wrap} from './display.ts';
+import {type GateState, gateAnswers} from './gate-state.ts';
 import {Line, Lines} from './Line.tsx';
 import {glyph, theme} from './theme.ts';
 import {visible} from './visible.ts';
-
-/** The answers, in the order in which they stand. The first is the default. */
-export const gateAnswers = ['no', 'yes', 'reason'] as const;
-
-export type GateState = {
-	/** Index into gateAnswers. */
-	selected: number;
-	/** First row of the preview that is shown. */
-	top: number;
-	/** The furthest row of the preview that was shown: a yes needs all of it. */
-	seen: number;
-	/** The refusal's reason while it is typed. */
-	reason: string | null;
-};
-
-export const freshGate: GateState = {selected: 0, top: 0, seen: 0, reason: null};
 
 /** What the question is about, in full: the person decides on what is really there. */
 export function questionRows(question: Question, columns: number): Row[] {

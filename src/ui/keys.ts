@@ -1,7 +1,16 @@
+import type {useInput} from 'ink';
+import type {Edit} from './composer.ts';
+
+/** What ink says of one press. */
+export type KeyPress = {
+	input: string;
+	key: Parameters<Parameters<typeof useInput>[0]>[1];
+};
+
 /** Every key and what it does: the help screen, the README and the tests read this table. */
 export const keys = [
 	{key: 'Enter', does: 'send; on an empty line ask for an answer that is still owed'},
-	{key: 'Ctrl+J, Alt+Enter', does: 'new line'},
+	{key: 'Ctrl+J, Alt+Enter, \\ Enter', does: 'new line'},
 	{key: '↑ ↓', does: 'move between lines; from the first and last, earlier prompts'},
 	{key: '← →, Alt+← Alt+→', does: 'move by a character, by a word'},
 	{key: 'Ctrl+A, Ctrl+E', does: 'start and end of the line'},
@@ -13,5 +22,31 @@ export const keys = [
 	{key: 'Ctrl+C', does: 'stop the turn, then clear the line, then (twice) leave'},
 	{key: 'Ctrl+D', does: 'leave, when nothing is typed'},
 	{key: 'Ctrl+L', does: 'draw the screen anew'},
-	{key: 'Tab', does: 'take the suggested prompt'},
+	{key: 'Tab', does: 'take the prompt that the demo suggests'},
 ] as const;
+
+/** The edit of the draft that a key asks for, if it is such a key. */
+export function editOf({input, key}: KeyPress): Edit | undefined {
+	if (key.return || input === '\n' || (key.ctrl && input === 'j')) return {do: 'insert', text: '\n'};
+	if (key.leftArrow) return {do: key.meta || key.ctrl ? 'wordLeft' : 'left'};
+	if (key.rightArrow) return {do: key.meta || key.ctrl ? 'wordRight' : 'right'};
+	if (key.upArrow) return {do: 'up'};
+	if (key.downArrow) return {do: 'down'};
+	if (key.home) return {do: 'home'};
+	if (key.end) return {do: 'end'};
+	if (key.backspace) return {do: key.meta ? 'wordBack' : 'backspace'};
+	if (key.delete) return {do: 'delete'};
+	if (key.ctrl) return controls[input];
+	if (key.meta) return metas[input];
+	return undefined;
+}
+
+const controls: Record<string, Edit> = {
+	a: {do: 'home'},
+	e: {do: 'end'},
+	w: {do: 'wordBack'},
+	u: {do: 'killLine'},
+	k: {do: 'killToEnd'},
+};
+
+const metas: Record<string, Edit> = {b: {do: 'wordLeft'}, f: {do: 'wordRight'}};

@@ -1,0 +1,113 @@
+import type {Agent} from '../agent/agent.ts';
+import {type ForkPoint, forkPoints} from '../session/fork.ts';
+import {owesAnswer} from '../session/replay.ts';
+import type {Library} from '../session/sessions.ts';
+import {type Command, parseCommand, whyUnknown} from './commands.ts';
+import {type Draft, draftOf, emptyDraft} from './composer.ts';
+import {oneLine} from './display.ts';
+import {freshResume} from './ResumePicker.tsx';
+import {resumedLine} from './resumed-line.ts';
+import type {Screen} from './screen.ts';
+import {costLine} from './totals.ts';
+import type {View} from './view.ts';
+import type {Scroll} from './window.ts';
+
+/** What the screen can be told to show. */
+export type Ui = {
+	screen(screen: Screen): void;
+	draft(draft: Draft): void;
+	scroll(scroll: Scroll): void;
+	/** One sentence in the status line, until the next key. */
+	hint(text: string): void;
+	leave(): void;
+};
+
+/** What a person can do here beside editing text. Each says on the screen how it went. */
+export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
+	const toEnd = () => {
+		ui.screen({show: 'conversation'});
+		ui.scroll({follow: true});
+	};
+
+	/** A prompt, a command, or nothing, which asks for the answer that is owed. */
+	async function send(text: string): Promise<void> {
+		const command = parseCommand(text);
+		if (command) {
+			ui.draft(emptyDraft);
+			return run(command);
+		}
+		if (text.trim() === '' && (view.busy || !owesAnswer(view.events))) return;
+		if (view.busy) return ui.hint('A turn is running. Esc stops it; your text stays here.');
+		ui.draft(emptyDraft);
+		ui.scroll({follow: true});
+		const rest = await agent.submit(text.trim() === '' ? '' : text);
+		if ('unsent' in rest && rest.unsent) ui.draft(draftOf(rest.unsent));
+	}
+
+	async function run(command: Command): Promise<void> {
+		switch (command.run) {
+			case 'quit':
+				return ui.leave();
+			case 'help':
+				return ui.screen({show: 'help', top: 0});
+			case 'log':
+				return ui.screen({show: 'log', scroll: {follow: true}});
+			case 'cost':
+				return ui.hint(costLine(view));
+			case 'unknown':
+				return ui.hint(whyUnknown(command.text));
+		}
+		if (view.busy) return ui.hint('A turn is running. Esc stops it first.');
+		switch (command.run) {
+			case 'new':
+				await agent.startNew();
+				return toEnd();
+			case 'fork':
+				return command.seq === undefined ? openForkPicker() : forkAt({seq: command.seq});
+			case 'resume': {
+				if (command.id === undefined) return ui.screen({show: 'resume', state: freshResume});
+				const path = await library.find(command.id);
+				if (path) return openSession(path);
+				ui.hint(`There is no session ${oneLine(command.id, 40)}. /resume lists those of this workspace.`);
+			}
+		}
+	}
+
+	function openForkPicker(): void {
+		const points = forkPoints(view.events);
+		if (points.length > 0) ui.screen({show: 'fork', points, selected: points.length - 1});
+		else ui.hint('There is no point to fork at yet: nothing has been asked in this session.');
+	}
+
+	async function forkAt(at: {seq: number; before?: boolean}): Promise<void> {
+		const parent = view.session?.id;
+		const forked = await agent.fork(at);
+		if (!forked.ok) return ui.hint(forked.reason);
+		toEnd();
+		const note = owesAnswer(agent.events) ? ' The model has not answered yet: Enter asks it.' : '';
+		ui.hint(`Forked ${parent} at ${forked.atSeq}. Files of the workspace are as they were.${note}`);
+	}
+
+	/** Ask a question differently: fork before it, with its text to be changed. */
+	async function forkBefore(point: ForkPoint): Promise<void> {
+		if (point.message.role !== 'user')
+			return ui.hint('e asks a question differently: choose one of your own messages.');
+		if (view.items[0]?.seq === point.seq) {
+			// Before the first question there is nothing to keep: a new session, with its text.
+			await agent.startNew();
+			toEnd();
+		} else {
+			await forkAt({seq: point.seq, before: true});
+		}
+		ui.draft(draftOf(point.message.content));
+	}
+
+	async function openSession(path: string): Promise<void> {
+		const recorded = await library.recordedWorkspace(path);
+		const read = await agent.open(path, recorded?.there ? recorded.path : undefined);
+		toEnd();
+		ui.hint(resumedLine(read.events));
+	}
+
+	return {send, openForkPicker, forkAt, forkBefore, openSession};
+}

@@ -1,0 +1,63 @@
+import type {ForkPoint} from '../session/fork.ts';
+import type {Row} from './display.ts';
+import {bannerRows} from './RecoveryBanner.tsx';
+import type {ResumeState} from './ResumePicker.tsx';
+import type {View} from './view.ts';
+import type {Scroll} from './window.ts';
+
+/** What the main area shows. One at a time. */
+export type Screen =
+	| {show: 'conversation'}
+	| {show: 'activity'}
+	| {show: 'help'; top: number}
+	| {show: 'log'; scroll: Scroll}
+	| {show: 'fork'; points: readonly ForkPoint[]; selected: number}
+	| {show: 'resume'; state: ResumeState};
+
+export const smallest = {columns: 40, rows: 10};
+export const sidebarColumns = 40;
+
+export type Layout = {
+	tooSmall: boolean;
+	sidebar: boolean;
+	/** Of the pane's text. */
+	mainColumns: number;
+	mainHeight: number;
+	banner: readonly Row[];
+};
+
+/** Where everything stands. `foot` is the height of the composer or the gate prompt, with the line above it. */
+export function layout(
+	size: {columns: number; rows: number},
+	screen: Screen,
+	view: View,
+	wanted: {sidebar: boolean; foot: number},
+): Layout {
+	const {columns, rows} = size;
+	const hasSidebar = screen.show === 'conversation' || screen.show === 'log';
+	const sidebar = wanted.sidebar && hasSidebar && columns >= 100;
+	const banner = bannerRows(view.cut, columns - 2).slice(0, Math.max(0, rows - 8));
+	return {
+		tooSmall: columns < smallest.columns || rows < smallest.rows,
+		sidebar,
+		mainColumns: sidebar ? columns - sidebarColumns - 3 : columns - 2,
+		// One row for the header, one for the status.
+		mainHeight: Math.max(1, rows - 2 - banner.length - wanted.foot),
+		banner,
+	};
+}
+
+/** What the keys do here, in the words of the status line. */
+export function keysHere(screen: Screen, view: View): string {
+	if (view.question) return '← → choose · Enter answer · ↑ ↓ PgUp PgDn read · Esc no';
+	switch (screen.show) {
+		case 'fork':
+			return '↑ ↓ choose · Enter fork · e ask it differently · Esc back';
+		case 'resume':
+			return '↑ ↓ choose · Enter open · type to filter · Esc back';
+		case 'conversation':
+			return 'Enter send · Ctrl+J newline · Esc stop · Esc Esc fork · /resume · /help';
+		default:
+			return '↑ ↓ PgUp PgDn · Esc back';
+	}
+}
