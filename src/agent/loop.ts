@@ -73,6 +73,7 @@ async function askModel(turn: Turn): Promise<Said | {rest: Rest}> {
 			answer.add(delta);
 			if (delta.type === 'text') turn.emit({type: 'draft', text: delta.text, reasoning: ''});
 			if (delta.type === 'reasoning') turn.emit({type: 'draft', text: '', reasoning: delta.text});
+			if (turn.signal.aborted) break;
 		}
 		if (!turn.signal.aborted) {
 			const {usage, finish, message} = answer.end();

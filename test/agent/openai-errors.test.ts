@@ -138,13 +138,23 @@ describe('a refusal says what can be done about it', () => {
 		expect(error?.message.isWellFormed()).toBe(true);
 	});
 
+	test('a key at the place of the cut is not half shown', async () => {
+		const {error} = await play(
+			refused(400, {message: `${'x'.repeat(293)} sk-abcdefghijklmnopqrstuvwxyz0123456789`}),
+		);
+		expect(error?.message).not.toContain('sk-');
+	});
+
 	test('a redirect is not followed: a POST would arrive as a GET, and the key at another host', async () => {
-		await withServer(answer(302, '', {location: 'https://elsewhere.example/v1'}), async (wire) => {
-			const {error} = await ask(openaiGateway({baseURL: wire.url, apiKey: 'test-key-1234'}), question);
-			expect(error).toMatchObject({kind: 'config', status: 302});
-			expect(error?.message).toContain('redirects to https://elsewhere.example/v1 (302)');
-			expect(wire.requests).toHaveLength(1);
-		});
+		await withServer(
+			answer(302, '', {location: 'https://elsewhere.example/v1?key=secret-word'}),
+			async (wire) => {
+				const {error} = await ask(openaiGateway({baseURL: wire.url, apiKey: 'test-key-1234'}), question);
+				expect(error).toMatchObject({kind: 'config', status: 302});
+				expect(error?.message).toContain('redirects to https://elsewhere.example/v1?key=[key removed] (302)');
+				expect(wire.requests).toHaveLength(1);
+			},
+		);
 	});
 
 	test('a refusal whose body never ends is still that refusal', async () => {

@@ -8,6 +8,7 @@ import {
 	done,
 	events,
 	fin,
+	heartbeat,
 	type Reply,
 	reset,
 	sse,
@@ -248,6 +249,11 @@ type Failure = [
 
 const failing: Failure[] = [
 	[
+		'a whole completion that breaks off',
+		{status: 200, headers: {'content-type': 'application/json'}, pieces: ['{"choices":[', reset]},
+		{kind: 'retry', says: /connection to .* broke/},
+	],
+	[
 		'a stream that ends before the model is done was cut off',
 		stream(events(...hello)),
 		{kind: 'retry', says: /was cut off/, text: 'hello'},
@@ -413,9 +419,16 @@ describe('silence ends, whatever keeps the line open', () => {
 	});
 });
 
+test('a model that says it is done with every piece can still be cut off', async () => {
+	const piece = {choices: [{delta: {content: 'hel'}, finish_reason: 'stop'}]};
+	const {error, text} = await play(stream(events(piece, ...hello.slice(1)), reset));
+	expect({kind: error?.kind, text}).toEqual({kind: 'retry', text: 'hello'});
+});
+
 test.each([
 	['nothing', stall],
 	['comments', comments],
+	['chunks that say nothing', heartbeat],
 ])('a line that is held open with %s after the model is done is not waited for', async (_name, piece) => {
 	expect(await play(stream(events(...hello, stop, usage(1, 2)), piece), {idleMs: 150})).toEqual({
 		...said,

@@ -139,15 +139,15 @@ test('an answer that nobody reads to its end is hung up on', async () => {
 });
 
 test('a reader may take longer than the server may be silent', async () => {
-	await withServer(sse(hello, hello, stop), async (wire) => {
+	await withServer(sse(hello, hello, hello, stop), async (wire) => {
 		let text = '';
 		const gateway = openaiGateway({baseURL: wire.url, apiKey, idleMs: 150});
 		for await (const delta of gateway.stream(question, new AbortController().signal)) {
 			// The person is asked something, or the disk is slow: no fault of the server.
-			if (text === '') await new Promise((resolve) => setTimeout(resolve, 250));
+			if (text === 'hello') await new Promise((resolve) => setTimeout(resolve, 250));
 			if (delta.type === 'text') text += delta.text;
 		}
-		expect(text).toBe('hellohello');
+		expect(text).toBe('hellohellohello');
 	});
 });
 

@@ -137,6 +137,11 @@ describe('the order that every provider takes', () => {
 			['user: q', 'assistant: [a]', 'a: one', 'assistant: [a]', 'a: two'],
 		],
 		[
+			'an answer belongs to the latest message that uses its id',
+			[user('q'), asks(call('a')), asks(call('a')), result('a')],
+			['user: q', 'assistant: [a]', `a: ${unknown}`, 'assistant: [a]', 'a: result of a'],
+		],
+		[
 			'an id that is used twice in one message becomes two',
 			[
 				user('q'),

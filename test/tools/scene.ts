@@ -83,14 +83,16 @@ export function longSleep(): string {
 	return `sleep 9${process.pid}.${Date.now()}${sleeps}`;
 }
 
-/** Ids of running processes that have `part` in their command line. Zombies have ended. */
-export function running(part: string): number[] {
+/** Ids of running processes that have `part` in their command line, and `variable` in their environment. Zombies have ended. */
+export function running(part: string, variable = ''): number[] {
 	return readdirSync('/proc')
 		.filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
 		.filter((name) => {
 			try {
 				const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
 				const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
+				if (variable !== '' && !readFileSync(`/proc/${name}/environ`, 'utf8').includes(variable))
+					return false;
 				return command.includes(part) && stat.slice(stat.lastIndexOf(')') + 2, -1)[0] !== 'Z';
 			} catch {
 				return false;

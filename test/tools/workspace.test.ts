@@ -20,18 +20,10 @@ test('links inside the workspace are followed to the real file', async () => {
 	symlinkSync('real', at('folder'));
 	symlinkSync('folder/a.ts', at('file'));
 	symlinkSync('real/later.ts', at('dangling'));
-	for (const [link, display] of [
-		['file', 'real/a.ts'],
-		['folder/../folder/a.ts', 'folder/../real/a.ts'],
-		['dangling', 'real/later.ts'],
-	] as const) {
-		const place = await resolveInside(link, context());
-		expect(place).toEqual({
-			ok: true,
-			path: join(workspace, display),
-			display: display.replace('folder/../', ''),
-		});
-	}
+	const inside = (display: string) => ({ok: true, path: join(workspace, display), display});
+	expect(await resolveInside('file', context())).toEqual(inside('real/a.ts'));
+	expect(await resolveInside('folder/../folder/a.ts', context())).toEqual(inside('real/a.ts'));
+	expect(await resolveInside('dangling', context())).toEqual(inside('real/later.ts'));
 });
 
 test('40: a link in the workspace does not lead out of it, in whatever component it is', async () => {
@@ -81,7 +73,6 @@ test('only reading reaches the output that was spilled in this session', async (
 	const {context, data} = scene();
 	const file = join(data, 'spill', 's-1', 'call-1.log');
 	expect((await resolveInside(file, context())).ok).toBe(false);
-	expect((await resolveForReading(file, context())).ok).toBe(false);
 	mkdirSync(join(data, 'spill', 's-1'), {recursive: true});
 	writeFileSync(file, '');
 	symlinkSync(join(data, 'secret'), join(data, 'spill', 's-1', 'link'));
