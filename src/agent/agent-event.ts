@@ -1,4 +1,5 @@
 import type {Event} from '../session/events.ts';
+import type {Holder} from '../session/lock.ts';
 import type {End} from '../session/read.ts';
 import type {Preview} from '../tools/tool.ts';
 
@@ -40,7 +41,8 @@ export type Rest =
 export type AgentEvent =
 	/**
 	A session is on the screen: all its events, and how its log ends. null: a new one, which begins with its first prompt.
-	`recoveredBy` is the newest session that went on from this cut before.
+	`recoveredBy` is the newest session that went on from this cut before. With a `holder` another process writes it: it is shown
+	as far as it had come, and takes no prompt.
 	*/
 	| {
 			type: 'opened';
@@ -49,12 +51,15 @@ export type AgentEvent =
 			events: readonly Event[];
 			end: End;
 			recoveredBy?: string;
+			holder?: Holder;
 	  }
 	/** A cut session goes on in a new file, which holds the same lines so far. */
 	| {type: 'moved'; session: SessionRef}
 	/** This event is on disk. */
 	| {type: 'logged'; event: Event}
 	| {type: 'start'}
+	/** After an `unsaved` rest: the disk takes writes again, and the next prompt goes on in a new session. */
+	| {type: 'writable'}
 	/** The next piece of the answer that is streaming. It is not on disk. */
 	| {type: 'draft'; text: string; reasoning: string}
 	| {type: 'gate'; question: Question}

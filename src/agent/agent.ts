@@ -1,8 +1,9 @@
-import {basename, join} from 'node:path';
+import {basename, dirname, join} from 'node:path';
 import type {Body, Event, Verdict} from '../session/events.ts';
 import {type ForkResult, fork, recover} from '../session/fork.ts';
-import {EventTooLarge, NotSaved, SessionLog} from '../session/log.ts';
-import {type End, type LogRead, readEvents} from '../session/read.ts';
+import type {Holder, Lock} from '../session/lock.ts';
+import {canWrite, EventTooLarge, NotSaved, SessionLog} from '../session/log.ts';
+import {type End, readEvents} from '../session/read.ts';
 import {Conversation, lostAnswers} from '../session/replay.ts';
 import {findRecovery, sessionFolder} from '../session/sessions.ts';
 import type {Tool} from '../tools/tool.ts';
@@ -31,11 +32,24 @@ export type AgentOptions = {
 	decide?: (question: Question) => Answer;
 };
 
-/** What the agent holds: nothing yet, a log that it may append to, or one that ended in the middle of a line. */
+/** How a session was found: `recoveredBy` is the newest that went on from this cut before, `holder` who writes it meanwhile. */
+export type Opened = {end: End; recoveredBy?: string; holder?: Holder};
+
+/** What the agent holds of a session. */
 type Held =
+	/** Nothing yet: the next prompt begins one. */
 	| {at: 'none'}
+	/** Its log, which it may append to. */
 	| {at: 'open'; log: SessionLog}
-	| {at: 'cut'; path: string; bytes: number; end: Extract<End, {at: 'cut'}>};
+	/** One that did not end whole: the next prompt goes on in a new one. */
+	| {at: 'cut'; path: string; bytes: number; end: Extract<End, {at: 'cut'}>; lock: Lock}
+	/** One that another process writes: it can be read and forked. */
+	| {at: 'held'; path: string; holder: Holder}
+	/** One whose log is closed: what is on disk stays, and a new session can go on from it once the disk takes writes again. */
+	| {at: 'unsaved'; log: SessionLog};
+
+/** How often a disk that refused a write is tried again, ms. */
+const diskLookMs = 2000;
 
 /** Holds one session and one turn. Everything that happens leaves through `subscribe`. */
 export class Agent {
@@ -49,6 +63,7 @@ export class Agent {
 	#turn: AbortController | undefined;
 	#question: {id: string; resolve: (answer: Answer) => void} | undefined;
 	#lastAnswer: Promise<unknown> = Promise.resolve();
+	#diskTimer: NodeJS.Timeout | undefined;
 
 	constructor(options: AgentOptions) {
 		this.#options = options;
@@ -73,28 +88,45 @@ export class Agent {
 	}
 
 	get path(): string | undefined {
-		if (this.#held.at === 'open') return this.#held.log.path;
-		return this.#held.at === 'cut' ? this.#held.path : undefined;
+		switch (this.#held.at) {
+			case 'none':
+				return undefined;
+			case 'open':
+			case 'unsaved':
+				return this.#held.log.path;
+			default:
+				return this.#held.path;
+		}
 	}
 
 	get busy(): boolean {
 		return this.#turn !== undefined;
 	}
 
-	/** Show a session and go on with it at the next prompt. Nothing is written. `workspace` is where its tools will work. */
-	async open(path: string, workspace = this.#options.workspace): Promise<LogRead> {
-		const read = await readEvents(path);
+	/**
+	Show a session and go on with it at the next prompt. Nothing is written. `workspace` is where its tools will work. One that
+	another process holds is shown as far as it has come.
+	*/
+	async open(path: string, workspace = this.#options.workspace): Promise<Opened> {
 		await this.#letGo();
+		const opened = await SessionLog.reopen(path);
+		const {read} = opened;
 		this.#workspace = workspace;
 		this.#model = this.#options.chosenModel ?? lastModel(read.events) ?? this.#options.defaultModel;
 		this.#held =
-			read.end.at === 'whole'
-				? {at: 'open', log: SessionLog.reopen(path, {seq: read.events.at(-1)?.seq ?? 0, bytes: read.bytes})}
-				: {at: 'cut', path, bytes: read.bytes, end: read.end};
+			opened.at === 'open'
+				? {at: 'open', log: opened.log}
+				: opened.at === 'held'
+					? {at: 'held', path, holder: opened.holder}
+					: {at: 'cut', path, bytes: read.bytes, end: opened.end, lock: opened.lock};
 		const recovered =
-			read.end.at === 'cut' ? await findRecovery(path, {events: read.events, cut: read.end}) : undefined;
-		this.#show(read.events, read.end, recovered && basename(recovered, '.jsonl'));
-		return read;
+			opened.at === 'cut' ? await findRecovery(path, {events: read.events, cut: opened.end}) : undefined;
+		const more = {
+			...(recovered ? {recoveredBy: basename(recovered, '.jsonl')} : {}),
+			...(opened.at === 'held' ? {holder: opened.holder} : {}),
+		};
+		this.#show(read.events, read.end, more);
+		return {end: read.end, ...more};
 	}
 
 	/** Start afresh: the next prompt begins a new session. */
@@ -119,6 +151,12 @@ export class Agent {
 	/** Send a prompt, or with '' ask the model for the answer it owes. Resolves when the turn rests. Never rejects for a full disk. */
 	async submit(prompt: string): Promise<Rest> {
 		if (this.#turn) throw new Error('A turn is running.');
+		if (this.#held.at === 'held') {
+			const rest: Rest = {why: 'failed', message: heldSentence(this.#held.path, this.#held.holder)};
+			if (prompt !== '') rest.unsent = prompt;
+			this.#emit({type: 'rest', rest});
+			return rest;
+		}
 		this.#turn = new AbortController();
 		this.#emit({type: 'start'});
 		const rest = await this.#run(prompt, this.#turn.signal);
@@ -170,49 +208,82 @@ export class Agent {
 		} catch (error) {
 			const unsent = begun || prompt === '' ? {} : {unsent: prompt};
 			if (error instanceof EventTooLarge) return {why: 'failed', message: error.message, ...unsent};
-			if (error instanceof NotSaved) return {why: 'unsaved', message: error.message, ...unsent};
 			// Before the first line is in place there is no session yet: the disk said no, and the prompt is still here.
-			if (!begun)
-				return {
-					why: 'unsaved',
-					message: `The session cannot be saved: ${(error as Error).message}`,
-					...unsent,
-				};
+			if (error instanceof NotSaved || !begun) {
+				this.#watchDisk();
+				const message =
+					error instanceof NotSaved
+						? error.message
+						: `The session cannot be saved: ${(error as Error).message}`;
+				return {why: 'unsaved', message, ...unsent};
+			}
 			throw error;
 		}
 	}
 
-	/** Put the prompt on disk: in a new session, at the end of this one, or in the one that recovers this one. */
+	/** The log closed itself, or the session that was to go on from it could not be made: see when the disk takes writes again. */
+	#watchDisk(): void {
+		if (this.#held.at === 'open') this.#held = {at: 'unsaved', log: this.#held.log};
+		if (this.#held.at !== 'unsaved') return;
+		const folder = dirname(this.#held.log.path);
+		const look = () => {
+			if (canWrite(folder)) this.#emit({type: 'writable'});
+			else this.#diskTimer = setTimeout(look, diskLookMs).unref();
+		};
+		clearTimeout(this.#diskTimer);
+		this.#diskTimer = setTimeout(look, 0).unref();
+	}
+
+	/** Put the prompt on disk: in a new session, at the end of this one, or in the one that goes on from this one. */
 	async #begin(prompt: string): Promise<void> {
 		const user: Body[] = prompt === '' ? [] : [{type: 'message', message: {role: 'user', content: prompt}}];
 		const bodies = [...lostAnswers(this.#events), ...user];
 		const held = this.#held;
+		if (held.at === 'unsaved') return this.#goOnElsewhere(held.log, user);
 		if (held.at === 'open' && this.#events.length > 0) {
 			if (bodies.length > 0) await this.#append(bodies);
 			return;
 		}
 		if (held.at === 'cut' && this.#events.length > 0) {
-			const read = {events: this.#events, bytes: held.bytes, cut: withoutAt(held.end)};
-			const {log, events} = recover(held.path, read, bodies);
+			const read = {events: this.#events, bytes: held.bytes, cut: cutOf(held.end)};
+			const {log, events} = await recover(held.path, read, bodies);
+			await held.lock.release();
 			this.#hold(log, events);
 			return;
 		}
-		const {log, events} = SessionLog.create(sessionFolder(this.#options.data, this.#workspace), (id) => [
-			{
-				type: 'message',
-				message: {role: 'system', content: systemPrompt(this.#workspace)},
-				session: {
-					id,
-					workspace: this.#workspace,
-					model: this.#model,
-					version: this.#options.version,
-					format: 1,
+		const {log, events} = await SessionLog.create(
+			sessionFolder(this.#options.data, this.#workspace),
+			(id) => [
+				{
+					type: 'message',
+					message: {role: 'system', content: systemPrompt(this.#workspace)},
+					session: {
+						id,
+						workspace: this.#workspace,
+						model: this.#model,
+						version: this.#options.version,
+						format: 1,
+					},
 				},
-			},
+				...user,
+			],
+		);
+		await this.#letGo();
+		this.#hold(log, events);
+	}
+
+	/** From a log that was closed by a failed write into a new session: what the disk has of it, whole line by whole line. */
+	async #goOnElsewhere(closed: SessionLog, user: Body[]): Promise<void> {
+		const {events, end, bytes} = await readEvents(closed.path);
+		const cut = end.at === 'cut' ? {cut: cutOf(end)} : {};
+		const {log, events: added} = await recover(closed.path, {events, bytes, ...cut}, [
+			...lostAnswers(events),
 			...user,
 		]);
 		await this.#letGo();
-		this.#hold(log, events);
+		this.#held = {at: 'open', log};
+		this.#show([...events, ...added], {at: 'whole'});
+		this.#emit({type: 'start'});
 	}
 
 	#hold(log: SessionLog, events: readonly Event[]): void {
@@ -237,7 +308,7 @@ export class Agent {
 		}
 	}
 
-	#show(events: Event[], end: End, recoveredBy?: string): void {
+	#show(events: Event[], end: End, more: Omit<Opened, 'end'> = {}): void {
 		this.#events = events;
 		this.#conversation = new Conversation();
 		for (const event of events) if (event.type === 'message') this.#conversation.add(event.message);
@@ -247,13 +318,16 @@ export class Agent {
 			place: {workspace: this.#workspace, model: this.#model},
 			events: [...events],
 			end,
-			...(recoveredBy ? {recoveredBy} : {}),
+			...more,
 		});
 	}
 
 	async #letGo(): Promise<void> {
-		if (this.#held.at === 'open') await this.#held.log.close();
+		const held = this.#held;
 		this.#held = {at: 'none'};
+		clearTimeout(this.#diskTimer);
+		if (held.at === 'open' || held.at === 'unsaved') await held.log.close();
+		if (held.at === 'cut') await held.lock.release();
 	}
 
 	/** One question at a time: parallel calls wait for each other here. */
@@ -285,6 +359,16 @@ export class Agent {
 	}
 }
 
+/** What to say to the second one who wants to go on with a session. */
+export function heldSentence(path: string, holder: Holder): string {
+	const id = basename(path, '.jsonl');
+	const who =
+		holder === 'unknown'
+			? 'another process, which does not answer'
+			: `process ${holder.pid} since ${holder.since}`;
+	return `Session ${id} is open in ${who}. It can be read here, and forked to go on in a copy.`;
+}
+
 function lastModel(events: readonly Event[]): string | undefined {
 	const last = events.findLast((event) => event.type === 'usage');
 	if (last?.type === 'usage') return last.model;
@@ -292,6 +376,6 @@ function lastModel(events: readonly Event[]): string | undefined {
 	return first?.type === 'message' ? first.session?.model : undefined;
 }
 
-function withoutAt({line, reason, ignoredBytes}: Extract<End, {at: 'cut'}>) {
+function cutOf({line, reason, ignoredBytes}: Extract<End, {at: 'cut'}>) {
 	return {line, reason, ignoredBytes};
 }

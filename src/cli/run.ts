@@ -1,4 +1,4 @@
-import type {Agent} from '../agent/agent.ts';
+import {type Agent, heldSentence} from '../agent/agent.ts';
 import type {AgentEvent, Question, Rest} from '../agent/agent-event.ts';
 import {syncing} from '../session/log.ts';
 import {owesAnswer} from '../session/replay.ts';
@@ -49,7 +49,7 @@ export async function run(options: RunOptions): Promise<number> {
 	agent.subscribe((event) => events.push(event));
 	if (resumed) {
 		tell(resumed.note);
-		await openForTurn(agent, setup.data, resumed.path, resumed.workspace);
+		if (!(await openForTurn(agent, setup.data, resumed.path, resumed.workspace))) return 1;
 		if (options.prompt === '' && !owesAnswer(agent.events)) {
 			throw new UsageError(
 				`${resumed.id} waits for no answer. Give a prompt: mca run --resume ${resumed.id} "…"`,
@@ -81,16 +81,19 @@ function exitStatus(rest: Rest): number {
 	return rest.why === 'done' ? 0 : 1;
 }
 
-/** Open a session for the next prompt. A cut one that was recovered before is continued there, not recovered twice. */
-async function openForTurn(agent: Agent, data: string, path: string, workspace: string): Promise<void> {
-	let recoveredBy: string | undefined;
-	const stop = agent.subscribe((event) => {
-		if (event.type === 'opened') recoveredBy = event.recoveredBy;
-	});
-	const {end} = await agent.open(path, workspace);
-	stop();
+/**
+Open a session for the next prompt; false where another process has it. A cut one that was recovered before is continued there,
+not recovered twice.
+*/
+async function openForTurn(agent: Agent, data: string, path: string, workspace: string): Promise<boolean> {
+	const {end, recoveredBy, holder} = await agent.open(path, workspace);
+	const id = agent.session?.id ?? path;
+	if (holder) {
+		tell(`${heldSentence(path, holder)} mca fork ${id} does that.`);
+		return false;
+	}
 	if (end.at === 'cut') {
-		tell(cutSentence(agent.session?.id ?? path, end));
+		tell(cutSentence(id, end));
 		const earlier = recoveredBy && (await findSession(data, recoveredBy));
 		if (earlier) {
 			tell(`It was recovered before; going on with ${recoveredBy}.`);
@@ -99,6 +102,7 @@ async function openForTurn(agent: Agent, data: string, path: string, workspace: 
 		tell('The prompt continues in a new session.');
 	}
 	tell(resumedLine(agent.events));
+	return true;
 }
 
 /** The answer for whoever reads stdout, the way to it for whoever watches. */

@@ -1,6 +1,6 @@
 import {existsSync} from 'node:fs';
 import {basename} from 'node:path';
-import {readEvents} from '../session/read.ts';
+import {readBeside} from '../session/log.ts';
 import {sessionPath} from './setup.ts';
 import {UsageError} from './usage-error.ts';
 
@@ -9,15 +9,18 @@ export async function verify(sessions: string[], {json}: {json?: boolean}): Prom
 	let status = 0;
 	for (const session of sessions) {
 		const path = existsSync(session) ? session : await sessionPath(session);
-		const {events, end, bytes} = await readEvents(path).catch((error) => {
+		const {events, end, bytes, holder} = await readBeside(path).catch((error) => {
 			throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);
 		});
 		if (end.at === 'cut') status = 3;
 		const id = basename(path, '.jsonl');
 		if (json) {
-			process.stdout.write(`${JSON.stringify({id, path, events: events.length, bytes, end})}\n`);
+			process.stdout.write(
+				`${JSON.stringify({id, path, events: events.length, bytes, end, ...(holder ? {holder} : {})})}\n`,
+			);
 		} else if (end.at === 'whole') {
-			process.stdout.write(`Session ${id} is whole: ${events.length} events, ${bytes} bytes.\n`);
+			const so = holder ? ' so far; another process is writing it' : '';
+			process.stdout.write(`Session ${id} is whole${so}: ${events.length} events, ${bytes} bytes.\n`);
 		} else {
 			process.stdout.write(`${cutSentence(id, end)}\n`);
 		}

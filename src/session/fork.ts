@@ -78,7 +78,7 @@ export async function fork(path: string, at?: {seq: number; before?: boolean}): 
 	const bytes = ends[last];
 	if (!lastEvent || !bytes) return {ok: false, reason: `There is nothing before event ${seq} to keep.`};
 	const prefix = {path, bytes, seq: lastEvent.seq};
-	const {log} = SessionLog.create(
+	const {log} = await SessionLog.create(
 		dirname(path),
 		() => [forkEvent(path, events, lastEvent.seq, {kind: 'fork'})],
 		prefix,
@@ -87,17 +87,20 @@ export async function fork(path: string, at?: {seq: number; before?: boolean}): 
 }
 
 /**
-Continue a cut log in a new session: its whole lines byte for byte, a fork event of kind recovery that names the cut, then
-`bodies`. The damaged file is only read.
+Go on from a log that cannot be appended to, in a new session: its whole lines byte for byte, a fork event of kind recovery that
+names the cut if there is one, then `bodies`. The old file is only read.
 */
 export function recover(
 	path: string,
-	read: {events: readonly Event[]; bytes: number; cut: Cut},
+	read: {events: readonly Event[]; bytes: number; cut?: Cut},
 	bodies: readonly Body[],
-): {log: SessionLog; events: Event[]} {
+): Promise<{log: SessionLog; events: Event[]}> {
 	const seq = read.events.at(-1)?.seq ?? 0;
 	const prefix: Prefix = {path, bytes: read.bytes, seq};
-	const lineage = forkEvent(path, read.events, seq, {kind: 'recovery', cut: read.cut});
+	const lineage = forkEvent(path, read.events, seq, {
+		kind: 'recovery',
+		...(read.cut ? {cut: read.cut} : {}),
+	});
 	return SessionLog.create(dirname(path), () => [lineage, ...bodies], prefix);
 }
 

@@ -9,12 +9,15 @@ import {
 	openSync,
 	readdirSync,
 	readSync,
+	rmSync,
 	unlinkSync,
 	writeSync,
 } from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import {promisify} from 'node:util';
 import type {Body, Event} from './events.ts';
+import {type Holder, holderOf, type Lock, lockSession} from './lock.ts';
+import {type End, growing, type LogRead, readEvents} from './read.ts';
 import {nextId} from './sessions.ts';
 
 /** A line above this is refused: one event must never make a log too heavy to read. */
@@ -46,6 +49,31 @@ export class EventTooLarge extends Error {
 	}
 }
 
+/** What became of opening a session to go on with it. Whoever gets a lock releases it. */
+export type Reopened =
+	| {at: 'open'; log: SessionLog; read: LogRead}
+	| {at: 'cut'; read: LogRead; end: Extract<End, {at: 'cut'}>; lock: Lock}
+	| {at: 'held'; holder: Holder; read: LogRead};
+
+/**
+Read a log without wanting to write it. `holder` is who writes it meanwhile: then a last line without an end is not there yet,
+and the log is whole so far. While nobody holds it, nobody can begin to.
+*/
+export async function readBeside(path: string): Promise<LogRead & {holder?: Holder}> {
+	const locked = await lockSession(path);
+	if (!locked.ok) return {...(await readGrowing(path)), holder: locked.holder};
+	try {
+		return await readEvents(path);
+	} finally {
+		await locked.lock.release();
+	}
+}
+
+async function readGrowing(path: string): Promise<LogRead> {
+	const read = await readEvents(path);
+	return {...read, end: growing(read.end)};
+}
+
 /**
 A session's file while this process writes it: the only thing in mca that writes session files, and `append` the one way they
 grow.
@@ -54,14 +82,16 @@ export class SessionLog {
 	readonly path: string;
 	readonly id: string;
 	readonly #fd: number;
+	readonly #lock: Lock;
 	#seq: number;
 	#bytes: number;
 	#closed: NotSaved | undefined;
 	/** Appends run one after the other, each when the one before it is on disk. */
 	#last: Promise<unknown> = Promise.resolve();
 
-	private constructor(path: string, fd: number, seq: number, bytes: number) {
+	private constructor(path: string, lock: Lock, fd: number, seq: number, bytes: number) {
 		this.path = path;
+		this.#lock = lock;
 		this.id = basename(path, '.jsonl');
 		this.#fd = fd;
 		this.#seq = seq;
@@ -75,48 +105,50 @@ export class SessionLog {
 	first prompt or is not there. link never replaces a file: where the name is taken, the next id is tried. `bodies` is told the
 	id, because line 1 carries it.
 	*/
-	static create(
+	static async create(
 		folder: string,
 		bodies: (id: string) => Body[],
 		prefix?: Prefix,
-	): {log: SessionLog; events: Event[]} {
+	): Promise<{log: SessionLog; events: Event[]}> {
 		mkdirSync(folder, {recursive: true, mode: 0o700});
-		clearAbandoned(folder);
+		await clearAbandoned(folder);
 		for (;;) {
 			const id = nextId(new Date(), readdirSync(folder));
-			const temporary = join(folder, `.new-${process.pid}-${id}`);
-			const fd = openSync(
-				temporary,
-				constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_APPEND,
-				0o600,
-			);
+			const path = join(folder, `${id}.jsonl`);
+			const locked = await lockSession(path);
+			if (!locked.ok) continue;
 			try {
-				const copied = prefix ? copyPrefix(prefix, fd) : 0;
-				const {events, data} = encode(bodies(id), prefix?.seq ?? 0);
-				if (writeSync(fd, data) !== data.length) throw new Error('the disk took only a part of it');
-				if (syncing) fsyncSync(fd);
-				const path = join(folder, `${id}.jsonl`);
-				linkSync(temporary, path);
-				unlinkSync(temporary);
-				if (syncing) syncFolder(folder);
+				const {fd, bytes, events} = place(path, bodies(id), prefix);
 				const seq = events.at(-1)?.seq ?? prefix?.seq ?? 0;
-				return {log: new SessionLog(path, fd, seq, copied + data.length), events};
+				return {log: new SessionLog(path, locked.lock, fd, seq, bytes), events};
 			} catch (error) {
-				closeSync(fd);
-				unlinkSync(temporary);
-				if ((error as NodeJS.ErrnoException).code === 'EEXIST') continue;
-				throw error;
+				await locked.lock.release();
+				if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 			}
 		}
 	}
 
 	/**
-	Go on with a log that was read to its end: `seq` of its last line and the bytes that were read. Only a whole log may be
-	reopened, since anything appended behind a torn line is glued to it and lost at the next read.
+	Open a session to go on with it: take its lock, then read it.
+
+	Only a whole log may be appended to, since anything behind a torn line is glued to it and lost at the next read: a cut one
+	comes with its lock and no log. Without the lock somebody else is writing, so a last line without an end is not a cut but one
+	that is still being written, and nothing is said of it.
 	*/
-	static reopen(path: string, at: {seq: number; bytes: number}): SessionLog {
-		const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND);
-		return new SessionLog(path, fd, at.seq, at.bytes);
+	static async reopen(path: string): Promise<Reopened> {
+		const locked = await lockSession(path);
+		if (!locked.ok) return {at: 'held', holder: locked.holder, read: await readGrowing(path)};
+		const {lock} = locked;
+		try {
+			const read = await readEvents(path);
+			if (read.end.at === 'cut') return {at: 'cut', read, end: read.end, lock};
+			const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND);
+			const log = new SessionLog(path, lock, fd, read.events.at(-1)?.seq ?? 0, read.bytes);
+			return {at: 'open', log, read};
+		} catch (error) {
+			await lock.release();
+			throw error;
+		}
 	}
 
 	/**
@@ -132,12 +164,14 @@ export class SessionLog {
 		return appended;
 	}
 
-	/** Waits for what is being appended, then lets go of the file. */
+	/** Waits for what is being appended, then lets go of the file and of the lock. */
 	async close(): Promise<void> {
 		await this.#last;
-		if (this.#closed) return;
-		this.#closed = new NotSaved(this.id, 'it was closed.');
-		closeSync(this.#fd);
+		if (!this.#closed) {
+			this.#closed = new NotSaved(this.id, 'it was closed.');
+			closeSync(this.#fd);
+		}
+		await this.#lock.release();
 	}
 
 	async #write(bodies: Body[]): Promise<Event[]> {
@@ -148,8 +182,7 @@ export class SessionLog {
 			if (size !== this.#bytes) {
 				throw new Error(`its file is ${size} bytes long and not ${this.#bytes}: something else wrote to it.`);
 			}
-			const written = writeSync(this.#fd, data);
-			if (written !== data.length) throw new Error(`the disk took ${written} of ${data.length} bytes.`);
+			writeWhole(this.#fd, data);
 			if (syncing) await syncData(this.#fd);
 		} catch (error) {
 			this.#closed = new NotSaved(this.id, error instanceof Error ? error.message : String(error), error);
@@ -160,6 +193,40 @@ export class SessionLog {
 		this.#seq = events.at(-1)?.seq ?? this.#seq;
 		return events;
 	}
+}
+
+/** Names of sessions that are being made: never listed, since they do not end in .jsonl. */
+const temporaryPrefix = '.new-';
+
+/** Write a session under a temporary name and put it in place. Throws with EEXIST where the name is taken. */
+function place(
+	path: string,
+	bodies: readonly Body[],
+	prefix?: Prefix,
+): {fd: number; bytes: number; events: Event[]} {
+	const temporary = join(dirname(path), `${temporaryPrefix}${basename(path, '.jsonl')}`);
+	const {O_WRONLY, O_CREAT, O_EXCL, O_APPEND} = constants;
+	const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o600);
+	try {
+		const copied = prefix ? copyPrefix(prefix, fd) : 0;
+		const {events, data} = encode(bodies, prefix?.seq ?? 0);
+		writeWhole(fd, data);
+		if (syncing) fsyncSync(fd);
+		linkSync(temporary, path);
+		unlinkSync(temporary);
+		if (syncing) syncFolder(dirname(path));
+		return {fd, bytes: copied + data.length, events};
+	} catch (error) {
+		closeSync(fd);
+		rmSync(temporary, {force: true});
+		throw error;
+	}
+}
+
+/** One write. A full disk takes a part without a word, so the length is the word. */
+function writeWhole(fd: number, data: Uint8Array): void {
+	const written = writeSync(fd, data);
+	if (written !== data.length) throw new Error(`the disk took ${written} of ${data.length} bytes.`);
 }
 
 function encode(bodies: readonly Body[], lastSeq: number): {events: Event[]; data: Buffer} {
@@ -184,6 +251,24 @@ function toLine(event: object): string {
 	return JSON.stringify(event, (_key, value) => (typeof value === 'string' ? value.toWellFormed() : value));
 }
 
+/** Whether a folder takes a synced write now. */
+export function canWrite(folder: string): boolean {
+	const path = join(folder, `${temporaryPrefix}test-${process.pid}`);
+	try {
+		const fd = openSync(path, 'w', 0o600);
+		try {
+			writeWhole(fd, Buffer.alloc(64 * 1024));
+			fsyncSync(fd);
+			return true;
+		} finally {
+			closeSync(fd);
+			rmSync(path, {force: true});
+		}
+	} catch {
+		return false;
+	}
+}
+
 function copyPrefix(prefix: Prefix, to: number): number {
 	const from = openSync(prefix.path, 'r');
 	try {
@@ -192,7 +277,7 @@ function copyPrefix(prefix: Prefix, to: number): number {
 		while (copied < prefix.bytes) {
 			const read = readSync(from, chunk, 0, Math.min(chunk.length, prefix.bytes - copied), copied);
 			if (read === 0) throw new Error(`${prefix.path} ends at byte ${copied}, before byte ${prefix.bytes}`);
-			if (writeSync(to, chunk, 0, read) !== read) throw new Error('the disk took only a part of it');
+			writeWhole(to, chunk.subarray(0, read));
 			copied += read;
 		}
 		return copied;
@@ -213,19 +298,11 @@ function syncFolder(folder: string): void {
 	}
 }
 
-/** Temporary files whose writer died before it could link them. */
-function clearAbandoned(folder: string): void {
+/** Temporary files whose writer died before it could link them: nobody holds the session that they were to be. */
+async function clearAbandoned(folder: string): Promise<void> {
 	for (const name of readdirSync(folder)) {
-		const pid = /^\.new-(\d+)-/.exec(name)?.[1];
-		if (pid && !isAlive(Number(pid))) unlinkSync(join(folder, name));
-	}
-}
-
-function isAlive(pid: number): boolean {
-	try {
-		process.kill(pid, 0);
-		return true;
-	} catch (error) {
-		return (error as NodeJS.ErrnoException).code === 'EPERM';
+		if (!name.startsWith(temporaryPrefix)) continue;
+		const path = join(folder, `${name.slice(temporaryPrefix.length)}.jsonl`);
+		if ((await holderOf(path)) === undefined) rmSync(join(folder, name), {force: true});
 	}
 }

@@ -12,6 +12,13 @@ export type LogRead = {
 	bytes: number;
 };
 
+const unfinished = 'the line does not end';
+
+/** How a log ends while somebody writes it: a last line without its newline is not cut, it is not there yet. */
+export function growing(end: End): End {
+	return end.at === 'cut' && end.reason === unfinished ? {at: 'whole'} : end;
+}
+
 const chunkBytes = 1 << 20;
 const newline = 0x0a;
 
@@ -74,7 +81,7 @@ export async function forEachEvent(
 			if (start < bytesRead) pieces.push(Buffer.from(data.subarray(start)));
 		}
 		// The writer may have died here, in the middle of its write: the end of the log, and no other damage is implied.
-		if (pieces.length > 0) return await stopAt('the line does not end');
+		if (pieces.length > 0) return await stopAt(unfinished);
 		return {end: {at: 'whole'}, bytes};
 	} finally {
 		await file.close();

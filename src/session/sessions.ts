@@ -4,7 +4,8 @@ import {open, readdir, stat} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {basename, join, resolve} from 'node:path';
 import {type Event, type EventOf, parseLine} from './events.ts';
-import {type End, forEachEvent, readEvents} from './read.ts';
+import {type Holder, holderOf} from './lock.ts';
+import {type End, forEachEvent, growing, readEvents} from './read.ts';
 
 const idPattern = /^s-(\d{8})-(\d{6})-([0-9a-z]{4})$/;
 const suffixes = 36 ** 4;
@@ -204,6 +205,8 @@ export type SessionDetail = {
 	/** The last fork event: where this session parted from its parent. */
 	fork?: EventOf<'fork'>;
 	end: End;
+	/** Who has it open. */
+	holder?: Holder;
 };
 
 /** Read one log through for the picker, keeping nothing of it. undefined where the file cannot be read. */
@@ -214,7 +217,9 @@ export async function inspect(path: string): Promise<SessionDetail | undefined> 
 			if (event.type === 'message' && event.message.role === 'user') detail.turns++;
 			if (event.type === 'fork') detail.fork = event;
 		});
-		return {...detail, end};
+		// Asked after the reading: whoever took it meanwhile is the reason for a line without an end.
+		const holder = await holderOf(path);
+		return {...detail, ...(holder ? {holder, end: growing(end)} : {end})};
 	} catch {
 		return undefined;
 	}

@@ -31,9 +31,7 @@ function liveRows(view: View, columns: number): Row[] {
 		rows.push(...dimmed(view.draft.reasoning, columns).slice(-outputRows));
 	if (view.draft?.text) rows.push([], ...proseRows(view.draft.text, columns));
 	if (view.rest?.why === 'cancelled') rows.push([], [{text: 'Stopped.', dim: true}]);
-	if (view.rest?.why === 'limit' || view.rest?.why === 'unsaved') {
-		rows.push([{text: oneLine(view.rest.message, columns), color: theme.bad}]);
-	}
+	if (view.rest?.why === 'limit') rows.push([], ...dimmed(view.rest.message, columns));
 	if (view.notice) rows.push([]);
 	if (view.notice) for (const line of view.notice.split('\n')) rows.push(...dimmed(line, columns));
 	return rows;

@@ -79,6 +79,7 @@ function entryRow({id, glance, detail}: Entry, now: Date, columns: number): Row 
 	const marks: Span[] = [];
 	if (detail?.end.at === 'cut')
 		marks.push({text: `${glyph.warn} cut at line ${detail.end.line}  `, color: theme.warn});
+	if (detail?.holder) marks.push({text: 'open elsewhere  ', color: theme.warn});
 	if (detail?.fork)
 		marks.push({text: `${detail.fork.kind} of ${detail.fork.from.slice(-4)}  `, color: theme.accent});
 	if (detail) marks.push({text: `${detail.turns} ${detail.turns === 1 ? 'turn' : 'turns'}  `, dim: true});

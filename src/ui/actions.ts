@@ -38,6 +38,9 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 		}
 		if (text.trim() === '' && (view.busy || !owesAnswer(view.events))) return;
 		if (view.busy) return ui.hint('A turn is running. Esc stops it; your text stays here.');
+		if (view.rest?.why === 'unsaved' && view.session && !view.writable) {
+			return ui.hint('The disk takes no writes yet; your text stays here.');
+		}
 		ui.draft(emptyDraft);
 		ui.scroll({follow: true});
 		const rest = await agent.submit(text.trim() === '' ? '' : text);
@@ -104,9 +107,9 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 
 	async function openSession(path: string): Promise<void> {
 		const recorded = await library.recordedWorkspace(path);
-		const read = await agent.open(path, recorded?.there ? recorded.path : undefined);
+		await agent.open(path, recorded?.there ? recorded.path : undefined);
 		toEnd();
-		ui.hint(resumedLine(read.events));
+		ui.hint(resumedLine(agent.events));
 	}
 
 	return {send, openForkPicker, forkAt, forkBefore, openSession};

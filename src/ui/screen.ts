@@ -36,7 +36,7 @@ export function layout(
 	const {columns, rows} = size;
 	const hasSidebar = screen.show === 'conversation' || screen.show === 'log';
 	const sidebar = wanted.sidebar && hasSidebar && columns >= 100;
-	const banner = bannerRows(view.cut, columns - 2).slice(0, Math.max(0, rows - 8));
+	const banner = bannerRows(view, columns - 2).slice(0, Math.max(0, rows - 8));
 	return {
 		tooSmall: columns < smallest.columns || rows < smallest.rows,
 		sidebar,

@@ -1,6 +1,7 @@
 import type {AgentEvent, Place, Question, Rest, SessionRef} from '../agent/agent-event.ts';
 import {noSpend, plus, type Spend, spend} from '../session/audit.ts';
 import type {Event, EventOf, ToolCall} from '../session/events.ts';
+import type {Holder} from '../session/lock.ts';
 import type {End} from '../session/read.ts';
 
 /** What the conversation pane shows, one entry a message or call, in the order of the log. */
@@ -31,6 +32,8 @@ export type View = {
 		recoveredBy?: string;
 		movedTo?: string;
 	} | null;
+	/** Another process writes this session: it can be read and forked here. */
+	holder: Holder | null;
 	busy: boolean;
 	/** The answer that is streaming. It is not on disk, so it is not an item. */
 	draft: {text: string; reasoning: string} | null;
@@ -40,6 +43,8 @@ export type View = {
 	/** How the last turn came to rest, where that was not as asked. */
 	rest: Exclude<Rest, {why: 'done'}> | null;
 	notice: string | null;
+	/** After an unsaved rest: the disk takes writes again. */
+	writable: boolean;
 };
 
 const outputKept = 4000;
@@ -53,22 +58,24 @@ export const emptyView: View = {
 	own: noSpend,
 	inherited: noSpend,
 	cut: null,
+	holder: null,
 	busy: false,
 	draft: null,
 	running: {},
 	question: null,
 	rest: null,
 	notice: null,
+	writable: false,
 };
 
 /** The one reducer. `opened` folds its events through the same branch as `logged`, so a resumed screen equals the one left. */
 export function reduce(view: View, event: AgentEvent): View {
 	switch (event.type) {
 		case 'opened': {
-			const {session, place, end, recoveredBy} = event;
+			const {session, place, end, recoveredBy, holder = null} = event;
 			const known = recoveredBy ? {recoveredBy} : {};
 			const cut = session && end.at === 'cut' ? {id: session.id, path: session.path, end, ...known} : null;
-			return fold({...emptyView, session, place, cut}, event.events);
+			return fold({...emptyView, session, place, cut, holder}, event.events);
 		}
 		case 'moved':
 			return {
@@ -79,7 +86,9 @@ export function reduce(view: View, event: AgentEvent): View {
 		case 'logged':
 			return fold(view, [event.event]);
 		case 'start':
-			return {...view, busy: true, rest: null, notice: null};
+			return {...view, busy: true, rest: null, notice: null, writable: false};
+		case 'writable':
+			return {...view, writable: true};
 		case 'draft': {
 			const draft = view.draft ?? {text: '', reasoning: ''};
 			return {

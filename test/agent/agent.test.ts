@@ -74,8 +74,10 @@ test('a resumed screen equals the one that was left', async () => {
 	});
 	await world.agent.startNew();
 	await world.agent.submit('go');
+	const path = world.agent.path ?? '';
+	await world.agent.close();
 	const {agent, view} = world.another();
-	await agent.open(world.agent.path ?? '');
+	await agent.open(path);
 	expect(view()).toEqual(world.view());
 });
 
@@ -444,6 +446,51 @@ test('a resumed session keeps its last model unless another is chosen', async ()
 		return view().place.model;
 	};
 	expect([await open({}), await open({chosenModel: 'small'})]).toEqual(['big', 'small']);
+});
+
+test('a session that another one holds is shown, takes no prompt, and can be forked', async () => {
+	const world = agentWorld({gateway: scripted({say: 'hi'})});
+	await world.agent.submit('go');
+	const path = world.agent.path ?? '';
+	const before = readFileSync(path);
+	const {agent, emitted} = world.another();
+	await agent.open(path);
+	expect(emitted.at(-1)).toMatchObject({type: 'opened', holder: {pid: process.pid}, end: {at: 'whole'}});
+	const rest = await agent.submit('me too');
+	expect(rest).toMatchObject({
+		why: 'failed',
+		unsent: 'me too',
+		message: expect.stringContaining(`open in process ${process.pid}`),
+	});
+	expect(readFileSync(path)).toEqual(before);
+	expect((await agent.fork()).ok).toBe(true);
+	expect(await agent.submit('go')).toEqual({why: 'done'});
+	expect(readFileSync(path)).toEqual(before);
+});
+
+test('after a failed write the next prompt goes on in a new session, from what the disk has', async () => {
+	const world = agentWorld({gateway: scripted({say: 'hi'})});
+	await world.agent.submit('go');
+	const path = world.agent.path ?? '';
+	appendFileSync(path, '{"seq":6,"ts":"2026');
+	const damaged = readFileSync(path);
+	expect(await world.agent.submit('lost?')).toMatchObject({why: 'unsaved', unsent: 'lost?'});
+	expect(await world.agent.submit('lost?')).toEqual({why: 'done'});
+	const {events, end} = await world.log();
+	expect(end).toEqual({at: 'whole'});
+	expect(kinds(events)).toEqual([
+		'system',
+		'user',
+		'usage',
+		'assistant',
+		'fork',
+		'user',
+		'usage',
+		'assistant',
+	]);
+	expect(events[4]).toMatchObject({kind: 'recovery', cut: {line: 5, reason: 'the line does not end'}});
+	expect(readFileSync(path)).toEqual(damaged);
+	expect(world.view().events).toEqual(events);
 });
 
 test('a view folded event by event equals one folded at once', async () => {

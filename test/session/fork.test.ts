@@ -22,8 +22,9 @@ import {
 const whole = events([...turnOne, ...turnTwo]);
 
 async function openLog(path: string) {
-	const {events: read, bytes} = await readEvents(path);
-	return SessionLog.reopen(path, {seq: read.at(-1)?.seq ?? 0, bytes});
+	const opened = await SessionLog.reopen(path);
+	if (opened.at !== 'open') throw new Error(opened.at);
+	return opened.log;
 }
 
 async function forked(path: string, at?: {seq: number; before?: boolean}) {
@@ -148,7 +149,7 @@ test('a recovery holds the whole lines, a lineage that names the cut, and what c
 	const {events: read, end, bytes} = await readEvents(file.path);
 	if (end.at !== 'cut') throw new Error('expected a cut log');
 	const {at, ...cut} = end;
-	const {log} = recover(file.path, {events: read, bytes, cut}, [user('go on')]);
+	const {log} = await recover(file.path, {events: read, bytes, cut}, [user('go on')]);
 	await log.close();
 	const recovered = await readEvents(log.path);
 	expect(recovered.events.slice(0, 18)).toEqual(read);

@@ -83,7 +83,7 @@ test('the list is newest id first, whatever the files’ times are, and holds se
 test('an id is found whichever workspace it belongs to, also after that was renamed', async () => {
 	const data = temporaryFolder();
 	const workspace = mkdtempSync(join(temporaryFolder(), 'w'));
-	const {log} = SessionLog.create(sessionFolder(data, workspace), () => [system, user('hi')]);
+	const {log} = await SessionLog.create(sessionFolder(data, workspace), () => [system, user('hi')]);
 	renameSync(workspace, `${workspace}-moved`);
 	expect(await findSession(data, log.id)).toBe(log.path);
 	expect(await findSession(data, 's-20260101-000000-none')).toBeUndefined();
@@ -136,8 +136,8 @@ test('the newest recovery of the same cut of the same file is found, and no othe
 	if (end.at !== 'cut') throw new Error('expected a cut log');
 	const {at, ...cut} = end;
 	expect(await findRecovery(file.path, {events: read, cut})).toBeUndefined();
-	recover(file.path, {events: read, bytes, cut}, [user('one')]);
-	const second = recover(file.path, {events: read, bytes, cut}, [user('two'), answer('2')]);
-	recover(file.path, {events: read.slice(0, 2), bytes, cut: {...cut, line: 3}}, [user('other')]);
+	await recover(file.path, {events: read, bytes, cut}, [user('one')]);
+	const second = await recover(file.path, {events: read, bytes, cut}, [user('two'), answer('2')]);
+	await recover(file.path, {events: read.slice(0, 2), bytes, cut: {...cut, line: 3}}, [user('other')]);
 	expect(await findRecovery(file.path, {events: read, cut})).toBe(second.log.path);
 });
