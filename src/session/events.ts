@@ -73,8 +73,8 @@ const verdict = z.object({
 
 const cut = z.object({line: z.number(), reason: z.string(), ignoredBytes: z.number()});
 
-/** The types of this format. The envelope is checked before these are looked at. */
-const fields = {
+/** The types of this format: each with its fields. The envelope is checked before these are looked at. */
+export const eventFields = {
 	message: z.object({
 		message,
 		/** On line 1 only. */
@@ -138,7 +138,7 @@ export type Verdict = z.infer<typeof verdict>;
 /** Where and why the reading stopped: line from 1, bytes from the start of that line to the end of the file. */
 export type Cut = z.infer<typeof cut>;
 
-type Fields = {[T in keyof typeof fields]: z.infer<(typeof fields)[T]>};
+type Fields = {[T in keyof typeof eventFields]: z.infer<(typeof eventFields)[T]>};
 /** What a writer says of an event; the log adds `seq` and `ts`. */
 export type Body = {[T in keyof Fields]: {type: T} & Fields[T]}[keyof Fields];
 export type Envelope = {seq: number; ts: string};
@@ -174,12 +174,68 @@ export function parseLine(text: string, previousSeq: number): ParsedLine {
 	}
 	if (typeof ts !== 'string') return {ok: false, reason: 'ts is not a string'};
 	if (typeof type !== 'string') return {ok: false, reason: 'type is not a string'};
-	if (Object.hasOwn(fields, type)) {
-		const checked = fields[type as keyof typeof fields].safeParse(value);
+	if (Object.hasOwn(eventFields, type) && !isPlain(value as Record<string, unknown>)) {
+		const checked = eventFields[type as keyof typeof eventFields].safeParse(value);
 		if (!checked.success)
 			return {ok: false, reason: `this ${type} event does not fit: ${firstIssue(checked.error)}`};
 	}
 	return {ok: true, event: value as Event};
+}
+
+/**
+Whether an event is sound at a glance, which nearly all of a long log are: reading them through zod as well would cost more than
+the rest of the reading. It says yes to nothing that zod refuses; whatever it does not know is left to zod, which has the last
+word and the reasons.
+*/
+function isPlain(event: Record<string, unknown>): boolean {
+	if (event.type === 'usage') return isPlainUsage(event);
+	if (event.type !== 'message' || event.session !== undefined) return false;
+	const message = event.message as Record<string, unknown> | null | undefined;
+	if (typeof message !== 'object' || message === null || typeof message.content !== 'string') return false;
+	switch (message.role) {
+		case 'system':
+		case 'user':
+			return true;
+		case 'tool':
+			return typeof message.toolCallId === 'string';
+		case 'assistant':
+			return (
+				(message.reasoning === undefined || typeof message.reasoning === 'string') &&
+				message.extra === undefined &&
+				(message.toolCalls === undefined || isPlainCalls(message.toolCalls))
+			);
+		default:
+			return false;
+	}
+}
+
+function isPlainCalls(calls: unknown): boolean {
+	return (
+		Array.isArray(calls) &&
+		calls.every(
+			(call) =>
+				typeof call === 'object' &&
+				call !== null &&
+				typeof call.id === 'string' &&
+				typeof call.name === 'string' &&
+				typeof call.args === 'string' &&
+				call.extra === undefined,
+		)
+	);
+}
+
+function isPlainUsage(event: Record<string, unknown>): boolean {
+	return (
+		typeof event.model === 'string' &&
+		Number.isFinite(event.inputTokens) &&
+		Number.isFinite(event.outputTokens) &&
+		event.cachedTokens === undefined &&
+		event.reasoningTokens === undefined &&
+		typeof event.estimated === 'boolean' &&
+		Number.isFinite(event.ms) &&
+		typeof event.finish === 'string' &&
+		(event.costUsd === null || Number.isFinite(event.costUsd))
+	);
 }
 
 function firstIssue(error: z.ZodError): string {

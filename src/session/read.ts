@@ -19,6 +19,8 @@ export function growing(end: End): End {
 	return end.at === 'cut' && end.reason === unfinished ? {at: 'whole'} : end;
 }
 
+/** Enough for a whole session of ordinary length, or for the first lines of a long one. */
+const firstChunkBytes = 64 * 1024;
 const chunkBytes = 1 << 20;
 const newline = 0x0a;
 
@@ -46,7 +48,7 @@ export async function forEachEvent(
 ): Promise<{end: End; bytes: number}> {
 	const file = await open(path, 'r');
 	try {
-		const chunk = Buffer.allocUnsafe(chunkBytes);
+		let chunk = Buffer.allocUnsafe(firstChunkBytes);
 		/** The start of a line that goes over the end of a chunk, in pieces: joined once, however long the line is. */
 		let pieces: Buffer[] = [];
 		let bytes = 0;
@@ -58,27 +60,36 @@ export async function forEachEvent(
 			return {end: {at: 'cut', line: line + 1, reason, ignoredBytes: size - bytes} as const, bytes};
 		};
 		for (;;) {
-			const {bytesRead} = await file.read(chunk, 0, chunkBytes, position);
+			const {bytesRead} = await file.read(chunk, 0, chunk.length, position);
 			if (bytesRead === 0) break;
 			position += bytesRead;
 			const data = chunk.subarray(0, bytesRead);
 			let start = 0;
-			for (let at = data.indexOf(newline); at !== -1; at = data.indexOf(newline, start)) {
-				let text = data.subarray(start, at);
-				if (pieces.length > 0) {
-					text = Buffer.concat([...pieces, text]);
+			// A newline never stands inside a character: where the lines behind the first are UTF-8 together, each of them is.
+			const first = data.indexOf(newline);
+			const areUtf8 = isUtf8(data.subarray(first + 1, data.lastIndexOf(newline) + 1));
+			for (let at = first; at !== -1; at = data.indexOf(newline, start)) {
+				let text: string;
+				let length = at - start;
+				if (at > first && areUtf8) {
+					text = data.toString('utf8', start, at);
+				} else {
+					const joined = Buffer.concat([...pieces, data.subarray(start, at)]);
 					pieces = [];
+					if (!isUtf8(joined)) return await stopAt('the line is not valid UTF-8');
+					text = joined.toString('utf8');
+					length = joined.length;
 				}
 				start = at + 1;
-				if (!isUtf8(text)) return await stopAt('the line is not valid UTF-8');
-				const parsed = parseLine(text.toString('utf8'), seq);
+				const parsed = parseLine(text, seq);
 				if (!parsed.ok) return await stopAt(parsed.reason);
 				line++;
-				bytes += text.length + 1;
+				bytes += length + 1;
 				seq = parsed.event.seq;
 				if (visit(parsed.event, bytes) === false) return {end: {at: 'whole'}, bytes};
 			}
 			if (start < bytesRead) pieces.push(Buffer.from(data.subarray(start)));
+			if (chunk.length < chunkBytes) chunk = Buffer.allocUnsafe(chunkBytes);
 		}
 		// The writer may have died here, in the middle of its write: the end of the log, and no other damage is implied.
 		if (pieces.length > 0) return await stopAt(unfinished);

@@ -2,12 +2,13 @@ import {createHash, randomInt} from 'node:crypto';
 import {type Dirent, existsSync, realpathSync} from 'node:fs';
 import {open, readdir, stat} from 'node:fs/promises';
 import {homedir} from 'node:os';
-import {basename, join, resolve} from 'node:path';
+import {basename, join, resolve, sep} from 'node:path';
 import {type Event, type EventOf, parseLine} from './events.ts';
 import {type Holder, holderOf} from './lock.ts';
 import {type End, forEachEvent, growing, readEvents} from './read.ts';
 
 const idPattern = /^s-(\d{8})-(\d{6})-([0-9a-z]{4})$/;
+const namePattern = /^s-\d{8}-\d{6}-[0-9a-z]{4}\.jsonl$/;
 const suffixes = 36 ** 4;
 
 /**
@@ -19,9 +20,8 @@ export function nextId(now: Date, names: readonly string[]): string {
 		const stamp = new Date(second).toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
 		let highest = -1;
 		for (const name of names) {
-			if (!name.startsWith(`s-${stamp}-`) || !name.endsWith('.jsonl')) continue;
-			const match = idPattern.exec(name.slice(0, -'.jsonl'.length));
-			if (match?.[3]) highest = Math.max(highest, Number.parseInt(match[3], 36));
+			if (!name.startsWith(`s-${stamp}-`) || !isSessionName(name)) continue;
+			highest = Math.max(highest, Number.parseInt(name.slice(-'zzzz.jsonl'.length, -'.jsonl'.length), 36));
 		}
 		const room = suffixes - 1 - highest;
 		if (room <= 0) continue;
@@ -29,6 +29,10 @@ export function nextId(now: Date, names: readonly string[]): string {
 		const suffix = highest < 0 ? randomInt(suffixes / 2) : highest + 1 + randomInt(Math.min(room, 1024));
 		return `s-${stamp}-${suffix.toString(36).padStart(4, '0')}`;
 	}
+}
+
+function isSessionName(name: string): boolean {
+	return namePattern.test(name);
 }
 
 export function isId(text: string): boolean {
@@ -72,15 +76,14 @@ export async function sessionFiles(folder: string): Promise<string[]> {
 		if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
 		throw error;
 	}
-	return entries
-		.filter(
-			(entry) =>
-				!entry.isDirectory() && entry.name.endsWith('.jsonl') && isId(entry.name.slice(0, -'.jsonl'.length)),
-		)
-		.map((entry) => entry.name)
+	const names = entries.flatMap((entry) =>
+		isSessionName(entry.name) && !entry.isDirectory() ? [entry.name] : [],
+	);
+	// Joined by hand: with ten thousand names it is the joining that would take the time.
+	return names
 		.sort()
 		.reverse()
-		.map((name) => join(folder, name));
+		.map((name) => `${folder}${sep}${name}`);
 }
 
 /** The file of an id, whichever workspace it belongs to. A workspace may have been moved or renamed since. */

@@ -22,6 +22,7 @@ import {keysHere, layout, type Screen, sidebarColumns, smallest} from './screen.
 import {glyph, theme} from './theme.ts';
 import {totals} from './totals.ts';
 import {useView, type ViewStore} from './use-agent.ts';
+import {useLatest} from './use-latest.ts';
 import {useSessions} from './use-sessions.ts';
 import type {View} from './view.ts';
 import {type Scroll, scrollBy} from './window.ts';
@@ -48,21 +49,27 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	const size = useWindowSize();
 	const {columns, rows} = size;
 	const view = useView(store);
-	const [screen, setScreen] = useState<Screen>(
+	const [screen, setScreen, latestScreen] = useLatest<Screen>(() =>
 		initial.pick ? {show: 'resume', state: freshResume} : {show: 'conversation'},
 	);
-	const [draft, setDraft] = useState<Draft>(() => draftOf(initial.draft));
-	const [scroll, setScroll] = useState<Scroll>({follow: true});
-	const [gate, setGate] = useState<GateState>(freshGate);
+	const [draft, setDraft, latestDraft] = useLatest<Draft>(() => draftOf(initial.draft));
+	const [scroll, setScroll] = useLatest<Scroll>(() => ({follow: true}));
+	const [gate, setGate, latestGate] = useLatest<GateState>(() => freshGate);
 	const [hint, setHint] = useState<string | null>(null);
 	const [sidebar, setSidebar] = useState(true);
 	const lastPress = useRef({what: '', at: 0});
 
 	const {question} = view;
-	const asked = useRef({id: '', at: 0, typing: false});
-	if (question && asked.current.id !== question.id) {
-		asked.current = {id: question.id, at: Date.now(), typing: textOf(draft) !== ''};
+	// By identity: some servers count their calls from 0 in each message, so two questions may have one id.
+	const asked = useRef<{question: View['question']; columns: number; at: number; typing: boolean}>(undefined);
+	if (question && asked.current?.question !== question) {
+		asked.current = {question, columns, at: Date.now(), typing: textOf(draft) !== ''};
 		setGate(freshGate);
+	}
+	if (question && asked.current && asked.current.columns !== columns) {
+		// Other rows than those that were read: it is read anew.
+		asked.current.columns = columns;
+		setGate((now) => ({...now, top: 0, seen: 0}));
 	}
 
 	/** A throw is a bug: wherever it happens, it leaves by the same way as one while drawing. */
@@ -91,7 +98,7 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	const cursor = {x: 3 + laid.x, y: rows - 1 - laid.rows.length + laid.y};
 	setCursorPosition(composing && !place.tooSmall ? cursor : undefined);
 
-	const {send, openForkPicker, forkAt, forkBefore, openSession} = actions(agent, library, view, {
+	const {send, openForkPicker, forkAt, forkBefore, openSession} = actions(agent, library, store.get, {
 		screen: setScreen,
 		draft: setDraft,
 		scroll: setScroll,
@@ -100,7 +107,6 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	});
 	const close = () => setScreen({show: 'conversation'});
 
-	const resume = screen.show === 'resume' ? screen.state : undefined;
 	const setResume = (change: (state: ResumeState) => ResumeState) =>
 		setScreen((now) => (now.show === 'resume' ? {show: 'resume', state: change(now.state)} : now));
 	useSessions(screen.show === 'resume', library, rows, setResume, (error) => setFailure({error}));
@@ -110,8 +116,11 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	useInput((input, key) => {
 		if (key.ctrl && input === 'c') return interrupt();
 		if (key.ctrl && input === 'l') return attempt(suspendTerminal(async () => {}));
+		// What cannot be seen takes no key.
+		if (place.tooSmall) return;
 		setHint(null);
-		if (question) return pressGate({input, key});
+		if (store.get().question) return pressGate({input, key});
+		const screen = latestScreen();
 		switch (screen.show) {
 			case 'conversation':
 				return pressComposer({input, key});
@@ -161,17 +170,18 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	}
 
 	function interrupt() {
-		if (view.busy) return agent.cancel();
-		if (screen.show !== 'conversation') return close();
-		if (textOf(draft) !== '') return setDraft(emptyDraft);
+		if (agent.busy) return agent.cancel();
+		if (latestScreen().show !== 'conversation') return close();
+		if (textOf(latestDraft()) !== '') return setDraft(emptyDraft);
 		if (isTwice('ctrl+c')) return exit();
 		setHint('Ctrl+C again leaves.');
 	}
 
 	function pressComposer(press: KeyPress) {
 		const {input, key} = press;
+		const draft = latestDraft();
 		if (key.escape) {
-			if (view.busy) return agent.cancel();
+			if (agent.busy) return agent.cancel();
 			// Two presses may come as one: ESC ESC is how a terminal writes Alt+Esc.
 			if ((isTwice('escape') || key.meta) && textOf(draft) === '') openForkPicker();
 			return;
@@ -194,13 +204,28 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 		if (change) return setDraft((now) => edit(now, change, past));
 		if (key.ctrl || key.meta || input === '') return;
 		const {text, submit} = chunkOf(input);
-		if (submit) return attempt(send(textOf(edit(draft, {do: 'insert', text}))));
-		setDraft((now) => edit(now, {do: 'insert', text}));
+		const typed = edit(draft, {do: 'insert', text});
+		setDraft(typed);
+		if (submit) attempt(send(textOf(typed)));
+	}
+
+	function refuse(reason: string) {
+		if (question) agent.answer(question.id, {allow: false, reason: oneLineInput(reason).trim()});
+	}
+
+	function openSelected() {
+		const now = latestScreen();
+		if (now.show !== 'resume') return;
+		const {entries, filter, selected} = now.state;
+		const chosen = filtered(entries ?? [], filter)[selected];
+		if (chosen) attempt(openSession(chosen.path));
 	}
 
 	function pressGate(press: KeyPress) {
-		if (!question || Date.now() - asked.current.at < deadMs) return;
-		const next = gateKey(gate, press, {
+		const {question} = store.get();
+		// One that is not drawn yet is not asked yet.
+		if (!question || asked.current?.question !== question || Date.now() - asked.current.at < deadMs) return;
+		const next = gateKey(latestGate(), press, {
 			total: questionRows(question, columns - 4).length,
 			shown: previewHeight(question, columns, gateHeight),
 			typing: asked.current.typing,
@@ -237,8 +262,12 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 					state={gate}
 					columns={columns}
 					height={gateHeight}
-					onReason={(reason) => setGate({...gate, reason: oneLineInput(reason)})}
-					onSendReason={(reason) => agent.answer(question.id, {allow: false, reason: reason.trim()})}
+					onReason={(typed) => {
+						const {text, submit} = chunkOf(typed);
+						setGate((now) => ({...now, reason: oneLineInput(text)}));
+						if (submit) refuse(text);
+					}}
+					onSendReason={refuse}
 				/>
 			) : (
 				<>
@@ -273,11 +302,12 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 					<ResumePicker
 						state={screen.state}
 						now={new Date()}
-						onFilter={(text) => setResume((state) => ({...state, filter: oneLineInput(text), selected: 0}))}
-						onSubmit={() => {
-							const chosen = filtered(resume?.entries ?? [], resume?.filter ?? '')[resume?.selected ?? 0];
-							if (chosen) attempt(openSession(chosen.path));
+						onFilter={(typed) => {
+							const {text, submit} = chunkOf(typed);
+							setResume((state) => ({...state, filter: oneLineInput(text), selected: 0}));
+							if (submit) openSelected();
 						}}
+						onSubmit={openSelected}
 						{...room}
 					/>
 				);

@@ -1,7 +1,7 @@
-import {display, oneLine, type Row} from './display.ts';
+import {display, oneLine, type Row, wrap} from './display.ts';
 import {Lines} from './Line.tsx';
 import {callRow, dimmed, proseRows, rowsOf} from './rows.ts';
-import {theme} from './theme.ts';
+import {glyph, theme} from './theme.ts';
 import type {View} from './view.ts';
 import {type Blocks, paneRows, type Scroll} from './window.ts';
 
@@ -32,6 +32,11 @@ function liveRows(view: View, columns: number): Row[] {
 	if (view.draft?.text) rows.push([], ...proseRows(view.draft.text, columns));
 	if (view.rest?.why === 'cancelled') rows.push([], [{text: 'Stopped.', dim: true}]);
 	if (view.rest?.why === 'limit') rows.push([], ...dimmed(view.rest.message, columns));
+	// What failed in the model's answer is an event of the log and shown as such; of any other failure this is the only word.
+	const last = view.items.at(-1);
+	if (view.rest?.why === 'failed' && (last?.kind !== 'error' || last.text !== view.rest.message)) {
+		rows.push([], ...wrap([{text: `${glyph.bad} ${display(view.rest.message)}`, color: theme.bad}], columns, 2));
+	}
 	if (view.notice) rows.push([]);
 	if (view.notice) for (const line of view.notice.split('\n')) rows.push(...dimmed(line, columns));
 	return rows;

@@ -92,7 +92,7 @@ function titleOf(question: Extract<Question, {kind: 'tool'}>): Span[] {
 					: question.tool,
 			color: theme.accent,
 		},
-		{text: `  ${visible(question.why)}`, dim: true},
+		{text: `  ${visible(question.why).replaceAll('\n', '\\n')}`, dim: true},
 	];
 }
 

@@ -4,7 +4,7 @@ import type {View} from './view.ts';
 
 /** What happened beside the conversation: the newest of the events that rebuild nothing. */
 export function Sidebar({view, columns, height}: {view: View; columns: number; height: number}) {
-	const shown = view.activity.slice(-(height - 1));
+	const shown = view.activity.slice(-Math.max(1, height - 1));
 	const seqColumns = Math.max(2, String(view.activity.at(-1)?.seq ?? 0).length);
 	const rows = [
 		[{text: 'Activity', bold: true}],

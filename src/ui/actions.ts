@@ -23,7 +23,7 @@ export type Ui = {
 };
 
 /** What a person can do here beside editing text. Each says on the screen how it went. */
-export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
+export function actions(agent: Agent, library: Library, latestView: () => View, ui: Ui) {
 	const toEnd = () => {
 		ui.screen({show: 'conversation'});
 		ui.scroll({follow: true});
@@ -32,13 +32,18 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 	/** A prompt, a command, or nothing, which asks for the answer that is owed. */
 	async function send(text: string): Promise<void> {
 		const command = parseCommand(text);
+		// It may be a prompt that only looks like a command: its text stays.
+		if (command?.run === 'unknown') {
+			ui.draft(draftOf(text));
+			return ui.hint(whyUnknown(command.text));
+		}
 		if (command) {
 			ui.draft(emptyDraft);
 			return run(command);
 		}
-		if (text.trim() === '' && (view.busy || !owesAnswer(view.events))) return;
-		if (view.busy) return ui.hint('A turn is running. Esc stops it; your text stays here.');
-		if (view.rest?.why === 'unsaved' && view.session && !view.writable) {
+		if (text.trim() === '' && (agent.busy || !owesAnswer(agent.events))) return;
+		if (agent.busy) return ui.hint('A turn is running. Esc stops it; your text stays here.');
+		if (latestView().rest?.why === 'unsaved' && agent.session && !latestView().writable) {
 			return ui.hint('The disk takes no writes yet; your text stays here.');
 		}
 		ui.draft(emptyDraft);
@@ -47,7 +52,7 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 		if ('unsent' in rest && rest.unsent) ui.draft(draftOf(rest.unsent));
 	}
 
-	async function run(command: Command): Promise<void> {
+	async function run(command: Exclude<Command, {run: 'unknown'}>): Promise<void> {
 		switch (command.run) {
 			case 'quit':
 				return ui.leave();
@@ -56,11 +61,9 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 			case 'log':
 				return ui.screen({show: 'log', scroll: {follow: true}});
 			case 'cost':
-				return ui.hint(costLine(view));
-			case 'unknown':
-				return ui.hint(whyUnknown(command.text));
+				return ui.hint(costLine(latestView()));
 		}
-		if (view.busy) return ui.hint('A turn is running. Esc stops it first.');
+		if (agent.busy) return ui.hint('A turn is running. Esc stops it first.');
 		switch (command.run) {
 			case 'new':
 				await agent.startNew();
@@ -77,13 +80,13 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 	}
 
 	function openForkPicker(): void {
-		const points = forkPoints(view.events);
+		const points = forkPoints(agent.events);
 		if (points.length > 0) ui.screen({show: 'fork', points, selected: points.length - 1});
 		else ui.hint('There is no point to fork at yet: nothing has been asked in this session.');
 	}
 
 	async function forkAt(at: {seq: number; before?: boolean}): Promise<void> {
-		const parent = view.session?.id;
+		const parent = agent.session?.id;
 		const forked = await agent.fork(at);
 		if (!forked.ok) return ui.hint(forked.reason);
 		toEnd();
@@ -95,7 +98,7 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 	async function forkBefore(point: ForkPoint): Promise<void> {
 		if (point.message.role !== 'user')
 			return ui.hint('e asks a question differently: choose one of your own messages.');
-		if (view.items[0]?.seq === point.seq) {
+		if (latestView().items[0]?.seq === point.seq) {
 			// Before the first question there is nothing to keep: a new session, with its text.
 			await agent.startNew();
 			toEnd();
@@ -106,6 +109,8 @@ export function actions(agent: Agent, library: Library, view: View, ui: Ui) {
 	}
 
 	async function openSession(path: string): Promise<void> {
+		const {problem} = await library.glance(path);
+		if (problem) return ui.hint(problem);
 		const recorded = await library.recordedWorkspace(path);
 		await agent.open(path, recorded?.there ? recorded.path : undefined);
 		toEnd();

@@ -1,3 +1,4 @@
+import {plainText} from '../tools/plain-text.ts';
 import {display, graphemes, width} from './display.ts';
 
 /** The text that is being written, as what stands before and after the cursor. */
@@ -81,9 +82,9 @@ function recall(draft: Draft, step: 1 | -1, past: readonly string[]): Draft {
 	return {before: past[history] ?? '', after: '', history};
 }
 
-/** Line ends of every kind become \n; escape sequences and control characters of a paste are not text. */
+/** Line ends of every kind become \n; escape sequences and control characters of a paste are not text. All else is kept as it came. */
 function clean(text: string): string {
-	return display(text.replace(/\r\n?/g, '\n')).toWellFormed();
+	return plainText(text.replace(/\r\n?/g, '\n').toWellFormed());
 }
 
 /** Length of the first `column` characters of a line, or of all of it. */
@@ -123,7 +124,7 @@ export function composerRows(
 	let x = 0;
 	let y = 0;
 	const put = (text: string) => {
-		for (const [index, line] of text.split('\n').entries()) {
+		for (const [index, line] of display(text).split('\n').entries()) {
 			if (index > 0) {
 				rows.push('');
 				used = 0;

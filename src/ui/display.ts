@@ -12,19 +12,23 @@ export function width(text: string): number {
 }
 
 /**
-Whatever came from a model, a tool, a file or a session, made fit for the terminal. Variation selectors and skin tones go too:
-terminals disagree on their width, and a row that is off by one breaks every border to its right.
+Whatever came from a model, a tool, a file or a session, made fit for the terminal. What terminals disagree on the width of goes
+too (variation selectors, skin tones, keycaps, fillers, the joiners of emoji): a row that is off by one breaks every border to
+its right.
 */
 export function display(text: string): string {
-	return plainText(text)
+	if (/^[\x20-\x7e\n]*$/.test(text)) return text;
+	return plainText(text.toWellFormed())
 		.replaceAll('\t', '    ')
-		.replace(/\uFE0F|[\u{1F3FB}-\u{1F3FF}]/gu, '');
+		.replace(/[\u2028\u2029]/g, '\n')
+		.replace(/(?![\u200c\u200d])\p{Default_Ignorable_Code_Point}|[\u20e3\u{1f3fb}-\u{1f3ff}]/gu, '')
+		.replace(/(?<=\p{Extended_Pictographic})\u200d/gu, '');
 }
 
 /** The same on one line, cut to `columns` with an ellipsis. */
 export function oneLine(text: string, columns: number): string {
 	return truncate(
-		display(text.slice(0, columns * 8))
+		display(text.slice(0, columns * 8).toWellFormed())
 			.replace(/\s+/g, ' ')
 			.trim(),
 		columns,
@@ -88,7 +92,8 @@ export function wrap(spans: Row, columns: number, hang = 0): Row[] {
 						put(span, word, wide);
 						continue;
 					}
-					for (const each of graphemes(word)) {
+					for (const whole of graphemes(word)) {
+						const each = width(whole) > room - indent ? '…' : whole;
 						const columnsOfEach = width(each);
 						if (used + columnsOfEach > room && used > indent) breakRow(indent);
 						put(span, each, columnsOfEach);
@@ -104,8 +109,9 @@ function sameStyle(a: Span, b: Span): boolean {
 	return a.color === b.color && a.bold === b.bold && a.dim === b.dim && a.inverse === b.inverse;
 }
 
-/** `left` and `right` on one row, with the space between them; `left` gives way. */
-export function spread(left: Row, right: Row, columns: number): Row {
+/** `left` and `rightmost` on one row, with the space between them; `left` gives way. */
+export function spread(left: Row, rightmost: Row, columns: number): Row {
+	const right = fit(rightmost, columns);
 	const rightWide = rowWidth(right);
 	const room = Math.max(0, columns - rightWide - (rightWide > 0 ? 1 : 0));
 	const fitted = fit(left, room);

@@ -1,6 +1,6 @@
 import type {EventOf} from '../session/events.ts';
 import {tools} from '../tools/index.ts';
-import {display, duration, oneLine, type Row, type Span, spread, wrap} from './display.ts';
+import {display, duration, oneLine, type Row, type Span, spread, truncate, wrap} from './display.ts';
 import {glyph, theme} from './theme.ts';
 import type {Item} from './view.ts';
 
@@ -83,7 +83,9 @@ export function callRow(item: Extract<Item, {kind: 'call'}>, columns: number, ru
 			: end.result.ok
 				? {text: glyph.good, color: theme.good}
 				: {text: glyph.bad, color: theme.bad};
-	const right = end ? outcome(end) : running ? 'running' : 'no result yet';
+	const said = end ? outcome(end) : running ? 'running' : 'no result yet';
+	// What was called is worth as much room as how it went.
+	const right = truncate(said, Math.floor(columns / 2));
 	const left: Span[] = [
 		{text: '  '},
 		sign,

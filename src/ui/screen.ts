@@ -36,7 +36,9 @@ export function layout(
 	const {columns, rows} = size;
 	const hasSidebar = screen.show === 'conversation' || screen.show === 'log';
 	const sidebar = wanted.sidebar && hasSidebar && columns >= 100;
-	const banner = bannerRows(view, columns - 2).slice(0, Math.max(0, rows - 8));
+	// The foot comes first: what is asked there has to be seen whole.
+	const bannerRoom = Math.max(0, Math.min(rows - 8, rows - 3 - wanted.foot));
+	const banner = bannerRows(view, columns - 2).slice(0, bannerRoom);
 	return {
 		tooSmall: columns < smallest.columns || rows < smallest.rows,
 		sidebar,
