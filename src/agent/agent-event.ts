@@ -6,8 +6,15 @@ import type {Preview} from '../tools/tool.ts';
 /** The session that the agent holds. Before the first prompt there is none. */
 export type SessionRef = {id: string; path: string};
 
-/** Where tools work (a real path), and which model is asked. */
-export type Place = {workspace: string; model: string};
+/** Where tools work (a real path), and which model is asked where. */
+export type Place = {
+	workspace: string;
+	model: string;
+	/** The gateway's name. */
+	provider: string;
+	/** Tokens that the model takes in all; absent while that is not known. */
+	contextWindow?: number;
+};
 
 /** What the turn waits for a person to say. It is an awaited promise, not an exception: nothing else happens meanwhile. */
 export type Question =
@@ -62,6 +69,10 @@ export type AgentEvent =
 	| {type: 'writable'}
 	/** The next piece of the answer that is streaming. It is not on disk. */
 	| {type: 'draft'; text: string; reasoning: string}
+	/** A failed try is waited out: until when (epoch ms), and why. null: the wait is over. */
+	| {type: 'retry'; wait: {until: number; why: string} | null}
+	/** The model was switched, or more is known of it. */
+	| {type: 'placed'; place: Place}
 	| {type: 'gate'; question: Question}
 	| {type: 'answered'; id: string}
 	| {type: 'tool_start'; id: string; name: string; label: string}

@@ -1,16 +1,18 @@
 import {basename, dirname, join} from 'node:path';
 import type {Body, Event, Verdict} from '../session/events.ts';
-import {type ForkResult, fork, recover} from '../session/fork.ts';
+import {type ForkResult, fork, forkPoints, recover} from '../session/fork.ts';
 import type {Holder, Lock} from '../session/lock.ts';
 import {canWrite, EventTooLarge, NotSaved, SessionLog} from '../session/log.ts';
 import {type End, readEvents} from '../session/read.ts';
-import {Conversation, lostAnswers} from '../session/replay.ts';
+import {Conversation, lostAnswers, owesAnswer} from '../session/replay.ts';
 import {findRecovery, sessionFolder} from '../session/sessions.ts';
 import type {Tool} from '../tools/tool.ts';
-import type {AgentEvent, Answer, Question, Rest, SessionRef} from './agent-event.ts';
-import type {Gateway} from './gateway.ts';
+import type {AgentEvent, Answer, Place, Question, Rest, SessionRef} from './agent-event.ts';
+import type {Gateway, GatewayError} from './gateway.ts';
 import {runTurn} from './loop.ts';
+import {contextWindowOf, costOf, type OwnModels} from './prices.ts';
 import {systemPrompt} from './prompt.ts';
+import type {RetryPolicy} from './retry.ts';
 
 export type AgentOptions = {
 	/** Real path of the folder that tools work in. */
@@ -20,6 +22,11 @@ export type AgentOptions = {
 	/** Folders that no tool may touch, as real paths. */
 	forbidden: readonly string[];
 	gateway: Gateway;
+	/** Prices and context windows that the user's config gives. */
+	models?: OwnModels;
+	/** For tests: how patient a model call is, and how often a streaming answer is kept. */
+	retry?: RetryPolicy;
+	draftMs?: number;
 	/** What a flag or the environment asks for; a resumed session without it keeps the model that it used last. */
 	chosenModel?: string;
 	defaultModel: string;
@@ -57,18 +64,25 @@ export class Agent {
 	readonly #listeners = new Set<(event: AgentEvent) => void>();
 	#workspace: string;
 	#model: string;
+	#gateway: Gateway;
+	#contextWindow: number | undefined;
 	#held: Held = {at: 'none'};
 	#events: Event[] = [];
 	#conversation = new Conversation();
 	#turn: AbortController | undefined;
+	/** Resolves when the turn rests. */
+	#running: Promise<unknown> = Promise.resolve();
 	#question: {id: string; resolve: (answer: Answer) => void} | undefined;
 	#lastAnswer: Promise<unknown> = Promise.resolve();
 	#diskTimer: NodeJS.Timeout | undefined;
+	/** Ends the wait before the next try. */
+	#hurry: (() => void) | undefined;
 
 	constructor(options: AgentOptions) {
 		this.#options = options;
 		this.#workspace = options.workspace;
 		this.#model = options.chosenModel ?? options.defaultModel;
+		this.#gateway = options.gateway;
 	}
 
 	subscribe(listener: (event: AgentEvent) => void): () => void {
@@ -109,7 +123,11 @@ export class Agent {
 	*/
 	async open(path: string, workspace = this.#options.workspace): Promise<Opened> {
 		await this.#letGo();
-		const opened = await SessionLog.reopen(path);
+		const opened = await SessionLog.reopen(path).catch(async (error) => {
+			// The session before is let go of: none of it may stay on the screen or go into the next one.
+			await this.startNew();
+			throw error;
+		});
 		const {read} = opened;
 		this.#workspace = workspace;
 		this.#model = this.#options.chosenModel ?? lastModel(read.events) ?? this.#options.defaultModel;
@@ -137,15 +155,26 @@ export class Agent {
 		this.#show([], {at: 'whole'});
 	}
 
-	/** Fork the session and go on in the child. Refused with a sentence where that is not a clean boundary. */
+	/** Fork the session and go on in the child. Refused with a sentence where that is not a clean boundary, or the disk says no. */
 	async fork(at?: {seq: number; before?: boolean}): Promise<ForkResult> {
 		const path = this.path;
 		if (!path) return {ok: false, reason: 'There is nothing to fork yet: no question has been asked.'};
-		const forked = await fork(path, at);
+		const forked = await fork(path, at).catch((error: Error) => ({
+			ok: false as const,
+			reason: `The fork cannot be saved: ${error.message}`,
+		}));
 		if (!forked.ok) return forked;
 		await forked.log.close();
 		await this.open(forked.log.path, this.#workspace);
 		return forked;
+	}
+
+	/** From the next model call on ask another model, of the same or another provider. */
+	useModel(model: string, gateway: Gateway = this.#gateway): void {
+		this.#model = model;
+		this.#gateway = gateway;
+		this.#emit({type: 'placed', place: this.#place()});
+		this.#learnModel();
 	}
 
 	/** Send a prompt, or with '' ask the model for the answer it owes. Resolves when the turn rests. Never rejects for a full disk. */
@@ -159,7 +188,9 @@ export class Agent {
 		}
 		this.#turn = new AbortController();
 		this.#emit({type: 'start'});
-		const rest = await this.#run(prompt, this.#turn.signal);
+		const running = this.#run(prompt, this.#turn.signal);
+		this.#running = running.catch(() => {});
+		const rest = await running;
 		this.#turn = undefined;
 		this.#emit({type: 'rest', rest});
 		return rest;
@@ -169,6 +200,11 @@ export class Agent {
 	cancel(): void {
 		this.#turn?.abort();
 		this.#settle({allow: false});
+	}
+
+	/** Try again now instead of waiting for it. */
+	retryNow(): void {
+		this.#hurry?.();
 	}
 
 	/** Answer the question with this id. One that is over is ignored. */
@@ -181,9 +217,11 @@ export class Agent {
 		this.#emit({type: 'notice', text});
 	}
 
+	/** Stop the turn, wait until every call of it is answered, and let go of the session. What it was can still be asked. */
 	async close(): Promise<void> {
 		this.cancel();
-		await this.#letGo();
+		await this.#running;
+		await this.#release();
 	}
 
 	async #run(prompt: string, signal: AbortSignal): Promise<Rest> {
@@ -191,8 +229,10 @@ export class Agent {
 		try {
 			await this.#begin(prompt);
 			begun = true;
+			// The line that could not be synced may have been the answer, which the new session then has.
+			if (prompt === '' && !owesAnswer(this.#events)) return {why: 'done'};
 			return await runTurn({
-				gateway: this.#options.gateway,
+				gateway: this.#gateway,
 				model: this.#model,
 				tools: this.#options.tools,
 				workspace: this.#workspace,
@@ -204,6 +244,12 @@ export class Agent {
 				ask: (question) => this.#ask(question, signal),
 				signal,
 				maxSteps: this.#options.maxSteps ?? 50,
+				price: (usage) =>
+					costOf(usage, {model: this.#model, baseURL: this.#gateway.baseURL}, this.#options.models ?? {}),
+				wait: (ms, why) => this.#wait(ms, why, signal),
+				wayOut: (error) => wayOut(error, this.#events),
+				...(this.#options.retry ? {retry: this.#options.retry} : {}),
+				...(this.#options.draftMs === undefined ? {} : {draftMs: this.#options.draftMs}),
 			});
 		} catch (error) {
 			const unsent = begun || prompt === '' ? {} : {unsent: prompt};
@@ -239,7 +285,7 @@ export class Agent {
 		const user: Body[] = prompt === '' ? [] : [{type: 'message', message: {role: 'user', content: prompt}}];
 		const bodies = [...lostAnswers(this.#events), ...user];
 		const held = this.#held;
-		if (held.at === 'unsaved') return this.#goOnElsewhere(held.log, user);
+		if (held.at === 'unsaved') return this.#goOnElsewhere(held.log, prompt);
 		if (held.at === 'open' && this.#events.length > 0) {
 			if (bodies.length > 0) await this.#append(bodies);
 			return;
@@ -273,9 +319,20 @@ export class Agent {
 	}
 
 	/** From a log that was closed by a failed write into a new session: what the disk has of it, whole line by whole line. */
-	async #goOnElsewhere(closed: SessionLog, user: Body[]): Promise<void> {
+	async #goOnElsewhere(closed: SessionLog, prompt: string): Promise<void> {
 		const {events, end, bytes} = await readEvents(closed.path);
+		if (events.length === 0) {
+			// Somebody cut the file down to nothing, so there is nothing to go on from.
+			await this.#letGo();
+			this.#show([], {at: 'whole'});
+			this.#emit({type: 'start'});
+			return this.#begin(prompt);
+		}
 		const cut = end.at === 'cut' ? {cut: cutOf(end)} : {};
+		const user: Body[] =
+			prompt === '' || this.#isThere(prompt, events)
+				? []
+				: [{type: 'message', message: {role: 'user', content: prompt}}];
 		const {log, events: added} = await recover(closed.path, {events, bytes, ...cut}, [
 			...lostAnswers(events),
 			...user,
@@ -284,6 +341,17 @@ export class Agent {
 		this.#held = {at: 'open', log};
 		this.#show([...events, ...added], {at: 'whole'});
 		this.#emit({type: 'start'});
+	}
+
+	/** A prompt whose sync failed came back unsent, and can be on disk all the same: it is not asked twice. */
+	#isThere(prompt: string, onDisk: readonly Event[]): boolean {
+		const last = onDisk.at(-1);
+		return (
+			onDisk.length > this.#events.length &&
+			last?.type === 'message' &&
+			last.message.role === 'user' &&
+			last.message.content === prompt.toWellFormed()
+		);
 	}
 
 	#hold(log: SessionLog, events: readonly Event[]): void {
@@ -312,10 +380,11 @@ export class Agent {
 		this.#events = events;
 		this.#conversation = new Conversation();
 		for (const event of events) if (event.type === 'message') this.#conversation.add(event.message);
+		this.#learnModel();
 		this.#emit({
 			type: 'opened',
 			session: this.session,
-			place: {workspace: this.#workspace, model: this.#model},
+			place: this.#place(),
 			events: [...events],
 			end,
 			...more,
@@ -323,11 +392,50 @@ export class Agent {
 	}
 
 	async #letGo(): Promise<void> {
-		const held = this.#held;
+		const released = this.#release();
 		this.#held = {at: 'none'};
+		await released;
+	}
+
+	async #release(): Promise<void> {
+		const held = this.#held;
 		clearTimeout(this.#diskTimer);
 		if (held.at === 'open' || held.at === 'unsaved') await held.log.close();
 		if (held.at === 'cut') await held.lock.release();
+	}
+
+	#place(): Place {
+		const known = this.#contextWindow === undefined ? {} : {contextWindow: this.#contextWindow};
+		return {workspace: this.#workspace, model: this.#model, provider: this.#gateway.name, ...known};
+	}
+
+	/** The catalogue is loaded behind the screen's back: what it says of the model comes when it comes. */
+	#learnModel(): void {
+		const model = this.#model;
+		this.#contextWindow = undefined;
+		contextWindowOf({model, baseURL: this.#gateway.baseURL}, this.#options.models ?? {}).then(
+			(tokens) => {
+				if (tokens === undefined || model !== this.#model) return;
+				this.#contextWindow = tokens;
+				this.#emit({type: 'placed', place: this.#place()});
+			},
+			() => {},
+		);
+	}
+
+	async #wait(ms: number, why: string, signal: AbortSignal): Promise<void> {
+		this.#emit({type: 'retry', wait: {until: Date.now() + ms, why}});
+		await new Promise<void>((resolve) => {
+			const timer = setTimeout(resolve, ms);
+			this.#hurry = () => {
+				clearTimeout(timer);
+				resolve();
+			};
+			signal.addEventListener('abort', this.#hurry, {once: true});
+			if (signal.aborted) this.#hurry();
+		});
+		this.#hurry = undefined;
+		this.#emit({type: 'retry', wait: null});
 	}
 
 	/** One question at a time: parallel calls wait for each other here. */
@@ -367,6 +475,23 @@ export function heldSentence(path: string, holder: Holder): string {
 			? 'another process, which does not answer'
 			: `process ${holder.pid} since ${holder.since}`;
 	return `Session ${id} is open in ${who}. It can be read here, and forked to go on in a copy.`;
+}
+
+/**
+How to go on after a request that will fail each time. What came since the last answer has not been accepted yet, so the fork
+point before it is where the conversation was still good.
+*/
+export function wayOut(error: GatewayError, events: readonly Event[]): string {
+	if (error.kind !== 'request') return '';
+	if (error.isTooLong) return 'Esc Esc or /fork shows the points there are.';
+	const lastAnswer = events.findLast(
+		(event) => event.type === 'message' && event.message.role === 'assistant',
+	);
+	const suspect = events.find((event) => event.type === 'message' && event.seq > (lastAnswer?.seq ?? 1));
+	const good = forkPoints(events).findLast((point) => point.seq < (suspect?.seq ?? 0));
+	return good
+		? `If it fails each time, /fork ${good.seq} goes on from before it.`
+		: '/new begins a new session.';
 }
 
 function lastModel(events: readonly Event[]): string | undefined {

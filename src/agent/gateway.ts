@@ -45,6 +45,8 @@ of the signal it ends, by returning or by throwing, at once.
 export type Gateway = {
 	/** For people: `scripted`, or the host that is asked. */
 	name: string;
+	/** The address that serves the models; prices depend on it. Absent where nothing is paid for. */
+	baseURL?: string;
 	stream(request: Request, signal: AbortSignal): AsyncIterable<StreamDelta>;
 };
 
@@ -61,17 +63,20 @@ export class GatewayError extends Error {
 	readonly status?: number;
 	/** What the server asked to wait, ms. */
 	readonly retryAfterMs?: number;
+	/** The conversation is longer than the model's context. */
+	readonly isTooLong?: boolean;
 
 	/** `message` is a sentence for the person at the keyboard, without keys or tokens in it. */
 	constructor(
 		kind: GatewayError['kind'],
 		message: string,
-		more: {status?: number; retryAfterMs?: number; cause?: unknown} = {},
+		more: {status?: number; retryAfterMs?: number; isTooLong?: boolean; cause?: unknown} = {},
 	) {
 		super(message, {cause: more.cause});
 		this.name = 'GatewayError';
 		this.kind = kind;
 		if (more.status !== undefined) this.status = more.status;
 		if (more.retryAfterMs !== undefined) this.retryAfterMs = more.retryAfterMs;
+		if (more.isTooLong) this.isTooLong = true;
 	}
 }

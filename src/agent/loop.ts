@@ -8,11 +8,13 @@ import type {
 	ToolCall,
 	Verdict,
 } from '../session/events.ts';
+import {NotSaved} from '../session/log.ts';
 import type {PreparedCall, Tool, ToolContext, ToolResult} from '../tools/tool.ts';
 import {accumulator} from './accumulate.ts';
 import type {AgentEvent, Answer, Question, Rest} from './agent-event.ts';
 import {judge} from './gate.ts';
-import {type Gateway, GatewayError, type Usage} from './gateway.ts';
+import {type Gateway, GatewayError, type StreamDelta, type Usage} from './gateway.ts';
+import {nextTry, patient, type RetryPolicy} from './retry.ts';
 
 /** What one turn needs. The caller holds the conversation; the loop only asks for it and appends to it. */
 export type Turn = {
@@ -32,6 +34,15 @@ export type Turn = {
 	signal: AbortSignal;
 	/** Model calls before the person is asked to go on. */
 	maxSteps: number;
+	/** What the call cost, US dollars; null where the price is not known. */
+	price(usage: Usage): Promise<number | null>;
+	/** Waits, visibly; less where the person is in a hurry, and no longer than until the signal aborts. */
+	wait(ms: number, why: string): Promise<void>;
+	/** A sentence on how to go on after an error that asking again does not mend, or ''. */
+	wayOut(error: GatewayError): string;
+	retry?: RetryPolicy;
+	/** Between two draft events, ms; 2 s where nothing is said. */
+	draftMs?: number;
 };
 
 type Said = {message: AssistantMessage; usage: Usage | undefined; finish: string | undefined; ms: number};
@@ -56,58 +67,128 @@ export async function runTurn(turn: Turn): Promise<Rest> {
 		const said = await askModel(turn);
 		if ('rest' in said) return said.rest;
 		const {message} = said;
-		await turn.append(usageOf(turn, said), {type: 'message', message});
+		await turn.append(await usageOf(turn, said), {type: 'message', message});
 		if (!message.toolCalls) return {why: 'done'};
 		await runCalls(turn, message.toolCalls, said.finish);
 		if (turn.signal.aborted) return {why: 'cancelled'};
 	}
 }
 
-/** Stream one answer. Only an answer that the model finished becomes a message; anything else is recorded as an error. */
+/**
+Ask the model until it answers, or until it makes no sense to ask again. Every failed try is an error event with what came of
+it. Only an answer that the model finished becomes a message.
+*/
 async function askModel(turn: Turn): Promise<Said | {rest: Rest}> {
+	const policy = turn.retry ?? patient;
+	let waitedMs = 0;
+	for (let tries = 1; ; tries++) {
+		const tried = await tryOnce(turn);
+		if (tried.at === 'said') return tried.said;
+		const partial = tried.partial === '' ? {} : {partial: cutToFit(tried.partial)};
+		if (tried.at === 'cancelled') {
+			await turn.append({type: 'error', message: 'stopped by the user', did: 'cancelled', ...partial});
+			return {rest: {why: 'cancelled'}};
+		}
+		const next = nextTry(tried.error, tries, waitedMs, policy);
+		if (!next.again) {
+			const message = [tried.error.message, next.why, turn.wayOut(tried.error)].filter(Boolean).join(' ');
+			await turn.append({type: 'error', message, did: 'gaveUp', ...partial});
+			return {rest: {why: 'failed', message}};
+		}
+		await turn.append({type: 'error', message: tried.error.message, did: 'retried', ...partial});
+		await turn.wait(next.waitMs, tried.error.message);
+		waitedMs += next.waitMs;
+		if (turn.signal.aborted) return {rest: {why: 'cancelled'}};
+	}
+}
+
+type Tried =
+	| {at: 'said'; said: Said}
+	| {at: 'cancelled'; partial: string}
+	| {at: 'failed'; error: GatewayError; partial: string};
+
+/** One request and its answer. What streams is kept in draft events meanwhile, so that a kill does not lose it. */
+async function tryOnce(turn: Turn): Promise<Tried> {
 	const begun = performance.now();
 	const answer = accumulator();
+	const drafts = draftKeeper(turn);
+	const partial = () => answer.end().message.content;
+	let bytes = 0;
+	let isCut = false;
 	try {
 		const request = {model: turn.model, messages: turn.messages(), tools: turn.tools};
 		for await (const delta of turn.gateway.stream(request, turn.signal)) {
+			// An answer must fit into one event. What goes on beyond that is no answer any more.
+			bytes += sizeOf(delta);
+			isCut = bytes > maxAnswerBytes;
+			if (isCut) break;
 			answer.add(delta);
-			if (delta.type === 'text') turn.emit({type: 'draft', text: delta.text, reasoning: ''});
-			if (delta.type === 'reasoning') turn.emit({type: 'draft', text: '', reasoning: delta.text});
+			if (delta.type === 'text' || delta.type === 'reasoning') {
+				const piece = {text: '', reasoning: '', [delta.type]: delta.text};
+				turn.emit({type: 'draft', ...piece});
+				await drafts.keep(piece);
+			}
 			if (turn.signal.aborted) break;
 		}
-		if (!turn.signal.aborted) {
-			const {usage, finish, message} = answer.end();
-			const ms = Math.round(performance.now() - begun);
-			if (finish === undefined)
-				throw new GatewayError('retry', 'The answer broke off before the model was done.');
-			if (message.content === '' && !message.toolCalls) {
-				throw new GatewayError(
-					'request',
-					'The model answered with nothing. Ask again, or choose another model.',
-				);
-			}
-			return {message, usage, finish, ms};
+		if (turn.signal.aborted) return {at: 'cancelled', partial: partial()};
+		const {usage, message, finish = isCut ? 'length' : undefined} = answer.end();
+		if (finish === undefined)
+			throw new GatewayError('retry', 'The answer broke off before the model was done.');
+		if (message.content === '' && !message.toolCalls) {
+			const what = isCut ? 'The answer is too long to be kept' : 'The model answered with nothing';
+			throw new GatewayError('request', `${what}. Ask again, or choose another model.`);
 		}
+		const ms = Math.round(performance.now() - begun);
+		return {at: 'said', said: {message, usage, finish, ms}};
 	} catch (error) {
-		if (!turn.signal.aborted) {
-			if (!(error instanceof GatewayError)) throw error;
-			const partial = answer.end().message.content;
-			const kept = partial === '' ? {} : {partial};
-			await turn.append({type: 'error', message: error.message, did: 'gaveUp', ...kept});
-			return {rest: {why: 'failed', message: error.message}};
-		}
+		if (turn.signal.aborted && !(error instanceof NotSaved)) return {at: 'cancelled', partial: partial()};
+		if (!(error instanceof GatewayError)) throw error;
+		return {at: 'failed', error, partial: partial()};
 	}
-	const partial = answer.end().message.content;
-	await turn.append({
-		type: 'error',
-		message: 'stopped by the user',
-		did: 'cancelled',
-		...(partial === '' ? {} : {partial}),
-	});
-	return {rest: {why: 'cancelled'}};
 }
 
-function usageOf(turn: Turn, {message, usage, finish, ms}: Said): Body {
+/** Of an answer as JSON: leaves room in its event for the rest of it. */
+const maxAnswerBytes = 900_000;
+/** Of a partial text in an error event, UTF-16 units. */
+const maxPartial = 50_000;
+
+function sizeOf(delta: StreamDelta): number {
+	const text =
+		delta.type === 'text' || delta.type === 'reasoning'
+			? delta.text
+			: delta.type === 'call'
+				? delta.args
+				: '';
+	return text ? Buffer.byteLength(JSON.stringify(text)) : 0;
+}
+
+function cutToFit(text: string): string {
+	return text.length <= maxPartial ? text : `${text.slice(0, maxPartial).toWellFormed()}…`;
+}
+
+/** Writes a draft event of what streamed since the last one, at most every `draftMs`; a short answer needs none. */
+function draftKeeper(turn: Turn) {
+	let last = performance.now();
+	let text = '';
+	let reasoning = '';
+	return {
+		async keep(piece: {text: string; reasoning: string}) {
+			text += piece.text;
+			reasoning += piece.reasoning;
+			if (performance.now() - last < (turn.draftMs ?? draftMs)) return;
+			const thought = reasoning === '' ? {} : {reasoning: cutToFit(reasoning)};
+			const body: Body = {type: 'draft', text: cutToFit(text), ...thought};
+			text = '';
+			reasoning = '';
+			await turn.append(body);
+			last = performance.now();
+		},
+	};
+}
+
+const draftMs = 2000;
+
+async function usageOf(turn: Turn, {message, usage, finish, ms}: Said): Promise<Body> {
 	const counted = usage ?? {
 		inputTokens: estimate(JSON.stringify(turn.messages())),
 		outputTokens: estimate(JSON.stringify(message)),
@@ -119,7 +200,7 @@ function usageOf(turn: Turn, {message, usage, finish, ms}: Said): Body {
 		estimated: usage === undefined,
 		ms,
 		finish: finish ?? '',
-		costUsd: null,
+		costUsd: await turn.price(counted),
 	};
 }
 

@@ -122,8 +122,9 @@ function judge(
 	const {message, code, type} = said;
 	const words = `${code} ${type}`;
 	const told = `${status === undefined ? '' : ` (${status})`}${message === '' ? '' : `: ${message}`}`;
-	const make = (kind: GatewayError['kind'], sentence: string) =>
+	const make = (kind: GatewayError['kind'], sentence: string, isTooLong = false) =>
 		failure(asked, kind, sentence, {
+			isTooLong,
 			...(status === undefined ? {} : {status}),
 			...(kind === 'retry' && retryAfterMs !== undefined ? {retryAfterMs} : {}),
 		});
@@ -157,6 +158,7 @@ function judge(
 		return make(
 			'request',
 			`The conversation is too long for the context of ${model}${told}. Start a new session, or fork from an earlier point.`,
+			true,
 		);
 	}
 	if (/tool_use_failed/.test(words)) {

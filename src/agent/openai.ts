@@ -3,6 +3,7 @@ import type {Gateway, GatewayError, Request, StreamDelta} from './gateway.ts';
 import {forEver, toStream} from './openai-answer.ts';
 import {readChunk} from './openai-chunk.ts';
 import {type Asked, brokenOff, disconnection, failure, Refused, refusal} from './openai-errors.ts';
+import {isLocal} from './providers.ts';
 import {adapt, buildBody, plainProfile, type WireBody} from './request.ts';
 
 export type OpenaiOptions = {
@@ -11,6 +12,8 @@ export type OpenaiOptions = {
 	apiKey: string;
 	organization?: string;
 	project?: string;
+	/** Azure takes its key under a name of its own. */
+	keyHeader?: 'api-key';
 	/** How long the first piece of an answer may take, from the request on; a slow local model reads for minutes. */
 	firstTokenMs?: number;
 	/** How long the server may be silent inside an answer. */
@@ -66,6 +69,7 @@ export function openaiGateway(options: OpenaiOptions): Gateway {
 
 	return {
 		name: url?.host || baseURL,
+		baseURL,
 		async *stream(request, signal) {
 			if (signal.aborted) return;
 			checkOptions(options, url);
@@ -190,35 +194,33 @@ function checkOptions({baseURL, apiKey}: OpenaiOptions, url: URL | undefined) {
 	}
 }
 
-/** Load the SDK, which takes long enough that the start of the program must not wait for it. */
-async function connect({
-	baseURL,
-	apiKey,
-	organization,
-	project,
-	idleMs = defaultIdleMs,
-}: OpenaiOptions): Promise<Send> {
-	const [{default: OpenAI}, {Agent, EnvHttpProxyAgent, fetch}] = await Promise.all([
-		import('openai'),
-		import('undici'),
-	]);
-	// Node's own limits (300 s to the headers and between bytes) are too short for slow models and blind to comments.
-	const limits = {headersTimeout: 0, bodyTimeout: 0};
-	// HTTPS_PROXY and its kin count, as everywhere; but no proxy can reach a server on this machine.
-	const isLocal = /^(?:localhost|127\.[\d.]+|\[::1\])$/.test(new URL(baseURL).hostname);
-	const dispatcher = isLocal ? new Agent(limits) : new EnvHttpProxyAgent(limits);
+/** Who asks, in the way the server wants to be told. Local servers need no key, but the protocol has a place for one. */
+export function requestHeaders(options: OpenaiOptions): Record<string, string> {
+	const {apiKey, keyHeader, organization, project} = options;
 	const key = apiKey.trim() || 'none';
-	const headers: Record<string, string> = {
-		authorization: `Bearer ${key}`,
-		'content-type': 'application/json',
+	return {
+		...(keyHeader ? {[keyHeader]: key} : {authorization: `Bearer ${key}`}),
 		accept: 'text/event-stream, application/json',
 		'user-agent': 'mca',
 		...(organization ? {'openai-organization': organization} : {}),
 		...(project ? {'openai-project': project} : {}),
 	};
+}
+
+/** Load the SDK, which takes long enough that the start of the program must not wait for it. */
+async function connect(options: OpenaiOptions): Promise<Send> {
+	const {baseURL, idleMs = defaultIdleMs} = options;
+	const [{default: OpenAI}, undici] = await Promise.all([import('openai'), import('undici')]);
+	// undici is CommonJS, of which a bundle keeps the default export only.
+	const {Agent, EnvHttpProxyAgent, fetch} = undici.default as unknown as typeof undici;
+	// Node's own limits (300 s to the headers and between bytes) are too short for slow models and blind to comments.
+	const limits = {headersTimeout: 0, bodyTimeout: 0};
+	// HTTPS_PROXY and its kin count, as everywhere; but no proxy can reach a server on this machine.
+	const dispatcher = isLocal(baseURL) ? new Agent(limits) : new EnvHttpProxyAgent(limits);
+	const headers = {...requestHeaders(options), 'content-type': 'application/json'};
 	const client = new OpenAI({
 		baseURL,
-		apiKey: key,
+		apiKey: 'none',
 		organization: null,
 		project: null,
 		adminAPIKey: null,

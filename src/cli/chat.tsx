@@ -4,6 +4,7 @@ import type {Agent} from '../agent/agent.ts';
 import {spendOf} from '../session/audit.ts';
 import {syncing} from '../session/log.ts';
 import {library} from '../session/sessions.ts';
+import {modelsOf} from './models.ts';
 import {findResumed} from './resume.ts';
 import {layDemo, newAgent, setUp} from './setup.ts';
 import {UsageError} from './usage-error.ts';
@@ -16,6 +17,7 @@ export type ChatOptions = {
 	pick?: boolean;
 	folder?: string;
 	model?: string;
+	provider?: string;
 };
 
 /** `mca`: the screen. */
@@ -27,7 +29,7 @@ export async function chat(options: ChatOptions): Promise<number> {
 		);
 	}
 	// Keys that are typed while the program loads belong to the composer: not echoed, and with their Enter as it was pressed.
-	const setup = setUp({folder: options.folder, model: options.model});
+	const setup = setUp(options);
 	const resumed = options.resume === undefined ? undefined : await findResumed(options.resume, setup);
 	if (
 		resumed?.gone &&
@@ -77,6 +79,7 @@ export async function chat(options: ChatOptions): Promise<number> {
 			agent={agent}
 			store={store}
 			library={library(setup.data, setup.workspace)}
+			models={modelsOf(setup, agent)}
 			{...(setup.demo ? {demo: setup.demo.prompts} : {})}
 			draft={options.prompt || (resumed || options.pick ? '' : (firstPrompt ?? ''))}
 			pick={options.pick ?? false}

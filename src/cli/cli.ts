@@ -39,6 +39,7 @@ async function parse(args: string[]): Promise<number> {
 		.argument('[prompt...]', 'the first prompt')
 		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
 		.option('--model <name>', 'the model to ask')
+		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
 		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
 		.action(async (words: string[], options) => {
 			const {prompt, resume} = resumeAndPrompt(words, options.resume);
@@ -51,6 +52,7 @@ async function parse(args: string[]): Promise<number> {
 		.description('choose a session of this workspace and go on with it')
 		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
 		.option('--model <name>', 'the model to ask')
+		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
 		.action(async (options) => {
 			const {chat} = await import('./chat.tsx');
 			status = await chat({...options, prompt: '', resume: undefined, pick: true});
@@ -62,6 +64,7 @@ async function parse(args: string[]): Promise<number> {
 		.argument('[prompt...]')
 		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
 		.option('--model <name>', 'the model to ask')
+		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
 		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
 		.option('--yes', 'allow what would be asked (never what is denied)')
 		.option('--json', 'print what happens as JSON, one AgentEvent a line')
@@ -69,6 +72,20 @@ async function parse(args: string[]): Promise<number> {
 			const {prompt, resume} = resumeAndPrompt(words, options.resume);
 			const {run} = await import('./run.ts');
 			status = await run({...options, prompt, resume});
+		});
+
+	program
+		.command('doctor')
+		.description(
+			'check that the configured model answers, streams and calls tools, and that mca can work here',
+		)
+		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
+		.option('--model <name>', 'the model to check')
+		.option('--provider <name>', 'the provider to check')
+		.option('--json', 'print the checks as JSON')
+		.action(async (options) => {
+			const {doctor} = await import('./doctor.ts');
+			status = await doctor(options);
 		});
 
 	program

@@ -4,11 +4,35 @@ import {join, resolve} from 'node:path';
 import * as z from 'zod';
 import {UsageError} from './usage-error.ts';
 
+const provider = z.strictObject({
+	baseURL: z.url().optional(),
+	apiKey: z.string().optional(),
+	/** The environment variable that holds the key. */
+	apiKeyEnv: z.string().optional(),
+	model: z.string().min(1).optional(),
+	keyHeader: z.literal('api-key').optional(),
+	organization: z.string().optional(),
+	project: z.string().optional(),
+});
+
+/** US dollars for a million tokens. */
+const price = z.strictObject({
+	input: z.number().nonnegative(),
+	output: z.number().nonnegative(),
+	cachedInput: z.number().nonnegative().optional(),
+});
+
 const config = z.strictObject({
-	/** Base URL of an OpenAI-compatible server. */
+	/** The profile to use: one that mca knows, or one of `providers`. */
+	provider: z.string().optional(),
+	/** Base URL of an OpenAI-compatible server, where no profile is needed. */
 	baseURL: z.url().optional(),
 	apiKey: z.string().optional(),
 	model: z.string().min(1).optional(),
+	providers: z.record(z.string(), provider).optional(),
+	prices: z.record(z.string(), price).optional(),
+	/** Tokens, by model. */
+	contextWindows: z.record(z.string(), z.int().positive()).optional(),
 	/** Model calls in a turn before you are asked to go on. */
 	maxSteps: z.int().min(1).optional(),
 });

@@ -16,13 +16,14 @@ export type RunOptions = {
 	resume: string | true | undefined;
 	folder?: string;
 	model?: string;
+	provider?: string;
 	yes?: boolean;
 	json?: boolean;
 };
 
 /** `mca run`: one turn without a screen. The answer goes to stdout, everything else to stderr. */
 export async function run(options: RunOptions): Promise<number> {
-	const setup = setUp({folder: options.folder, model: options.model});
+	const setup = setUp(options);
 	if (setup.demo && process.env.MOCK !== '1') {
 		throw new UsageError(
 			'No model is connected: set OPENAI_API_KEY, or OPENAI_BASE_URL and MCA_MODEL. MOCK=1 plays a script instead.',

@@ -4,17 +4,20 @@ import {join, resolve} from 'node:path';
 import {Agent, type AgentOptions} from '../agent/agent.ts';
 import type {Gateway} from '../agent/gateway.ts';
 import {openaiGateway} from '../agent/openai.ts';
+import type {OwnModels, Price} from '../agent/prices.ts';
 import {type Script, scriptedGateway} from '../agent/scripted.ts';
 import {dataFolder, findSession} from '../session/sessions.ts';
 import {tools} from '../tools/index.ts';
-import {configFolder, readConfig} from './config.ts';
+import {type Config, configFolder, readConfig} from './config.ts';
 import {packageFolder, packageVersion} from './package-folder.ts';
+import {type Chosen, chooseProvider} from './provider.ts';
 import {UsageError} from './usage-error.ts';
 
 export type Flags = {
 	/** `-C DIR` */
 	folder?: string | undefined;
 	model?: string | undefined;
+	provider?: string | undefined;
 };
 
 /** Everything that a command needs to know of where and with what it works. */
@@ -22,13 +25,17 @@ export type Setup = {
 	/** Real path. */
 	workspace: string;
 	data: string;
+	config: Config;
 	/** Where the scripted demo plays instead of the workspace; its prompts, in order. */
 	demo?: {folder: string; prompts: string[]};
+	/** Absent where a script plays. */
+	provider?: Chosen;
 	gateway: Gateway;
 	/** A flag or the environment names the model, so a resumed session does not keep its own. */
 	chosenModel?: string;
 	defaultModel: string;
-	maxSteps?: number;
+	/** Prices and context windows of the config. */
+	models: OwnModels;
 	/** Real paths that no tool may touch. */
 	forbidden: string[];
 };
@@ -38,55 +45,66 @@ const env = process.env;
 /** Flags beat the environment, the environment beats config.json, that beats the defaults. */
 export function setUp(flags: Flags): Setup {
 	const config = readConfig(configFolder(env));
-	const apiKey = env.OPENAI_API_KEY || config.apiKey;
-	const baseURL = env.OPENAI_BASE_URL || config.baseURL;
-	const chosenModel = flags.model ?? (env.MCA_MODEL || undefined);
-	const unconfigured = !apiKey && !baseURL && !chosenModel && !config.model;
 	const here = realFolder(flags.folder ?? process.cwd());
+	const chosenModel = flags.model ?? (env.MCA_MODEL || undefined);
+	const models = ownModels(config);
 	const mock = env.MOCK === '1';
-	const maxSteps = config.maxSteps === undefined ? {} : {maxSteps: config.maxSteps};
-
-	if (mock || unconfigured) {
-		const script = readScript();
-		const gateway = scriptedGateway(script, Number(env.MCA_SCRIPT_PACE_MS ?? 0));
-		const scripted = {gateway, defaultModel: 'scripted', ...maxSteps};
-		const inPlace = mock && here !== realpathSync(packageFolder());
-		if (inPlace) {
-			const data = dataFolder(env);
-			return {workspace: here, data, ...scripted, forbidden: forbidden(here, data)};
+	const provider = mock ? undefined : chooseProvider(flags.provider, env, config);
+	if (!provider) {
+		if (!mock && (chosenModel ?? config.model)) {
+			throw new UsageError(
+				'A model is configured, but nobody to ask: set OPENAI_API_KEY, OPENAI_BASE_URL or --provider.',
+			);
 		}
-		const folder = demoFolder();
-		const workspace = join(folder, 'repo');
-		const data = join(folder, 'data');
-		mkdirSync(workspace, {recursive: true});
-		const prompts = script.turns.map((turn) => turn.prompt);
-		const real = realpathSync(workspace);
-		return {workspace: real, data, demo: {folder, prompts}, ...scripted, forbidden: forbidden(real, data)};
+		return {config, models, ...scriptedSetup(here, mock)};
 	}
-
-	const defaultModel = config.model ?? (baseURL ? undefined : 'gpt-5-mini');
-	if (!defaultModel && !chosenModel) {
+	const defaultModel = provider.model ?? config.model ?? chosenModel;
+	if (!defaultModel) {
 		throw new UsageError(
-			`${baseURL} is configured, but no model: set MCA_MODEL, --model or "model" in config.json.`,
-		);
-	}
-	const url = baseURL ?? 'https://api.openai.com/v1';
-	if (!apiKey && !baseURL) {
-		throw new UsageError(
-			'A model is configured, but no OPENAI_API_KEY and no OPENAI_BASE_URL to reach it with.',
+			`${provider.options.baseURL} is configured, but no model: set MCA_MODEL, --model or "model" in config.json. mca doctor lists the models it has.`,
 		);
 	}
 	const data = dataFolder(env);
 	return {
 		workspace: here,
 		data,
-		// Local servers need no key, but the protocol has a place for one.
-		gateway: openaiGateway({baseURL: url, apiKey: apiKey ?? 'none'}),
+		config,
+		models,
+		provider,
+		gateway: openaiGateway(provider.options),
 		...(chosenModel ? {chosenModel} : {}),
-		defaultModel: defaultModel ?? chosenModel ?? '',
-		...maxSteps,
+		defaultModel,
 		forbidden: forbidden(here, data),
 	};
+}
+
+/** The script plays in the workspace for MOCK=1, else, and in mca's own folder, in the demo's. */
+function scriptedSetup(here: string, mock: boolean): Omit<Setup, 'config' | 'models'> {
+	const script = readScript();
+	const gateway = scriptedGateway(script, Number(env.MCA_SCRIPT_PACE_MS ?? 0));
+	const scripted = {gateway, defaultModel: 'scripted'};
+	if (mock && here !== realpathSync(packageFolder())) {
+		const data = dataFolder(env);
+		return {workspace: here, data, ...scripted, forbidden: forbidden(here, data)};
+	}
+	const folder = demoFolder();
+	const data = join(folder, 'data');
+	mkdirSync(join(folder, 'repo'), {recursive: true});
+	const workspace = realpathSync(join(folder, 'repo'));
+	const prompts = script.turns.map((turn) => turn.prompt);
+	return {workspace, data, demo: {folder, prompts}, ...scripted, forbidden: forbidden(workspace, data)};
+}
+
+/** The prices and context windows of the config, by model. */
+export function ownModels(config: Config): OwnModels {
+	const names = new Set([...Object.keys(config.prices ?? {}), ...Object.keys(config.contextWindows ?? {})]);
+	return Object.fromEntries(
+		[...names].map((name) => {
+			const price = config.prices?.[name];
+			const contextWindow = config.contextWindows?.[name];
+			return [name, {...(price ? {price: price as Price} : {}), ...(contextWindow ? {contextWindow} : {})}];
+		}),
+	);
 }
 
 /** An agent that starts with a new session. */
@@ -100,7 +118,8 @@ export function newAgent(setup: Setup, decide?: AgentOptions['decide']): Agent {
 		...(setup.chosenModel ? {chosenModel: setup.chosenModel} : {}),
 		version: packageVersion(),
 		tools,
-		...(setup.maxSteps === undefined ? {} : {maxSteps: setup.maxSteps}),
+		models: setup.models,
+		...(setup.config.maxSteps === undefined ? {} : {maxSteps: setup.config.maxSteps}),
 		...(decide ? {decide} : {}),
 	});
 }
@@ -125,6 +144,11 @@ export async function sessionPath(id: string): Promise<string> {
 	throw new UsageError(
 		`There is no session ${id} in ${join(dataFolder(env), 'sessions')}. Its id looks like s-20260907-100000-ab12.`,
 	);
+}
+
+/** mca's own folders are its user's alone. */
+export function makeFolder(folder: string): void {
+	mkdirSync(folder, {recursive: true, mode: 0o700});
 }
 
 function realFolder(folder: string): string {

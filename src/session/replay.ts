@@ -46,6 +46,18 @@ export function owesAnswer(events: readonly Event[]): boolean {
 	return last.message.role !== 'assistant' || !!last.message.toolCalls?.length;
 }
 
+/** What a killed process had streamed of its answer: the draft lines after the last line that is not one. */
+export function openDraft(events: readonly Event[]): {text: string; reasoning: string} | undefined {
+	let first = events.length;
+	while (events[first - 1]?.type === 'draft') first--;
+	if (first === events.length) return undefined;
+	const drafts = events.slice(first).flatMap((event) => (event.type === 'draft' ? [event] : []));
+	return {
+		text: drafts.map((draft) => draft.text).join(''),
+		reasoning: drafts.map((draft) => draft.reasoning ?? '').join(''),
+	};
+}
+
 /**
 What has to be appended before the next user line when a log ends in the middle of a turn: for each unanswered call a tool_end
 (unless it has one) and its tool message. Nothing is run again. A call that had finished is answered with what its tool_end

@@ -1,5 +1,5 @@
-import {Box, Text, useApp, useCursor, useInput, usePaste, useWindowSize} from 'ink';
-import {useMemo, useRef, useState} from 'react';
+import {Box, Text, useAnimation, useApp, useCursor, useInput, usePaste, useWindowSize} from 'ink';
+import {useEffect, useMemo, useRef, useState} from 'react';
 import type {Agent} from '../agent/agent.ts';
 import {owesAnswer} from '../session/replay.ts';
 import type {Library} from '../session/sessions.ts';
@@ -15,12 +15,13 @@ import {Help, helpRows} from './Help.tsx';
 import {editOf, type KeyPress} from './keys.ts';
 import {Line, Lines} from './Line.tsx';
 import {LogView, logBlocks} from './LogView.tsx';
+import {ModelPicker, type ModelState, type Models, matching} from './ModelPicker.tsx';
 import {moveSelection} from './Picker.tsx';
 import {filtered, freshResume, ResumePicker, type ResumeState} from './ResumePicker.tsx';
 import {Sidebar} from './Sidebar.tsx';
 import {keysHere, layout, type Screen, sidebarColumns, smallest} from './screen.ts';
 import {glyph, theme} from './theme.ts';
-import {totals} from './totals.ts';
+import {contextShare, totals} from './totals.ts';
 import {useView, type ViewStore} from './use-agent.ts';
 import {useLatest} from './use-latest.ts';
 import {useSessions} from './use-sessions.ts';
@@ -31,6 +32,7 @@ export type AppOptions = {
 	agent: Agent;
 	store: ViewStore;
 	library: Library;
+	models: Models;
 	/** The prompts that the demo's script knows; absent where a real model answers. */
 	demo?: readonly string[];
 	draft: string;
@@ -44,7 +46,7 @@ export type AppOptions = {
 const twiceMs = 1500;
 
 /** The root: it owns the size, what is shown, and every key. */
-export function App({agent, store, library, demo, ...initial}: AppOptions) {
+export function App({agent, store, library, models, demo, ...initial}: AppOptions) {
 	const {exit, suspendTerminal} = useApp();
 	const size = useWindowSize();
 	const {columns, rows} = size;
@@ -57,6 +59,7 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	const [gate, setGate, latestGate] = useLatest<GateState>(() => freshGate);
 	const [hint, setHint] = useState<string | null>(null);
 	const [sidebar, setSidebar] = useState(true);
+	const [thinking, setThinking] = useState(false);
 	const lastPress = useRef({what: '', at: 0});
 
 	const {question} = view;
@@ -91,25 +94,45 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 	const place = layout(size, screen, view, {sidebar, foot});
 	const {mainColumns, mainHeight} = place;
 	const composing = screen.show === 'conversation' && !question;
-	const blocks = useMemo(() => conversationBlocks(view, mainColumns), [view, mainColumns]);
+	const blocks = useMemo(
+		() => conversationBlocks(view, mainColumns, thinking),
+		[view, mainColumns, thinking],
+	);
 	const log = useMemo(() => logBlocks(view, mainColumns), [view, mainColumns]);
 
 	const {setCursorPosition} = useCursor();
 	const cursor = {x: 3 + laid.x, y: rows - 1 - laid.rows.length + laid.y};
 	setCursorPosition(composing && !place.tooSmall ? cursor : undefined);
 
-	const {send, openForkPicker, forkAt, forkBefore, openSession} = actions(agent, library, store.get, {
-		screen: setScreen,
-		draft: setDraft,
-		scroll: setScroll,
-		hint: setHint,
-		leave: exit,
-	});
+	const {send, openForkPicker, forkAt, forkBefore, openSession, useModel} = actions(
+		agent,
+		library,
+		models,
+		store.get,
+		{
+			screen: setScreen,
+			draft: setDraft,
+			scroll: setScroll,
+			hint: setHint,
+			leave: exit,
+		},
+	);
 	const close = () => setScreen({show: 'conversation'});
 
 	const setResume = (change: (state: ResumeState) => ResumeState) =>
 		setScreen((now) => (now.show === 'resume' ? {show: 'resume', state: change(now.state)} : now));
 	useSessions(screen.show === 'resume', library, rows, setResume, (error) => setFailure({error}));
+
+	const setModels = (change: (state: ModelState) => ModelState) =>
+		setScreen((now) => (now.show === 'models' ? {show: 'models', state: change(now.state)} : now));
+	useEffect(() => {
+		if (screen.show !== 'models') return;
+		models.list().then(
+			(entries) => setModels((state) => ({...state, entries})),
+			(error) => setFailure({error}),
+		);
+	}, [screen.show]);
+	useAnimation({interval: 1000, isActive: view.retry !== null});
 
 	usePaste((text) => setDraft((now) => edit(now, {do: 'insert', text})), {isActive: composing});
 
@@ -153,6 +176,12 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 					selected: moveSelection(screen.selected, screen.points.length, mainHeight - 2, key),
 				});
 			}
+			case 'models':
+				if (key.escape) return close();
+				return setModels((state) => ({
+					...state,
+					selected: moveSelection(state.selected, matching(state).length, mainHeight - 2, key),
+				}));
 			case 'resume':
 				if (key.escape) return close();
 				return setResume((state) => {
@@ -193,6 +222,8 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 		if (key.ctrl && input === 'b') {
 			return columns >= 100 ? setSidebar((now) => !now) : setScreen({show: 'activity'});
 		}
+		if (key.ctrl && input === 't') return setThinking((now) => !now);
+		if (view.retry && input === 'r' && textOf(draft) === '') return agent.retryNow();
 		if (key.ctrl && input === 'd' && textOf(draft) === '') return exit();
 		if (key.tab) return suggestion && textOf(draft) === '' ? setDraft(draftOf(suggestion)) : undefined;
 		if (key.return && !key.meta && !key.shift) {
@@ -297,6 +328,19 @@ export function App({agent, store, library, demo, ...initial}: AppOptions) {
 				return <LogView blocks={log} scroll={screen.scroll} {...room} />;
 			case 'fork':
 				return <ForkPicker view={view} points={screen.points} selected={screen.selected} {...room} />;
+			case 'models':
+				return (
+					<ModelPicker
+						state={screen.state}
+						current={view.place.model}
+						onFilter={(text) => setModels((state) => ({...state, filter: oneLineInput(text), selected: 0}))}
+						onSubmit={() => {
+							const chosen = matching(screen.state)[screen.state.selected];
+							if (chosen && 'model' in chosen) attempt(useModel(chosen.model, chosen.provider));
+						}}
+						{...room}
+					/>
+				);
 			case 'resume':
 				return (
 					<ResumePicker
@@ -344,12 +388,30 @@ function placeholder(view: View, suggestion: string | undefined): string {
 
 /** One column stays free: writing the last cell of the last row scrolls some terminals. */
 function statusRow(left: string, view: View, columns: number): Row {
-	return spread([{text: ` ${oneLine(left, columns)}`, dim: true}], [state(view)], columns - 1);
+	return spread(
+		[{text: ` ${oneLine(left, columns)}`, dim: true}],
+		[...context(view), state(view)],
+		columns - 1,
+	);
+}
+
+/** How full the context is, once that is known; from 80 % on it is a warning. */
+function context(view: View): Row {
+	const share = contextShare(view);
+	if (share === undefined) return [];
+	const text = `context ${Math.round(share * 100)} %`;
+	return share >= 0.8
+		? [{text: `${glyph.warn} ${text}  `, color: theme.warn, bold: true}]
+		: [{text: `${text}  `, dim: true}];
 }
 
 function state(view: View): Row[number] {
 	if (view.rest?.why === 'unsaved') return {text: 'NOT SAVED', color: theme.bad, bold: true};
 	if (view.question) return {text: 'waits for you', color: theme.warn, bold: true};
+	if (view.retry) {
+		const seconds = Math.max(0, Math.ceil((view.retry.until - Date.now()) / 1000));
+		return {text: `tries again in ${seconds} s`, color: theme.warn};
+	}
 	if (view.busy) return {text: `${glyph.running} working`, color: theme.warn};
 	return {text: 'idle', dim: true};
 }

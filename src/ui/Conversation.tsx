@@ -8,7 +8,7 @@ import {type Blocks, paneRows, type Scroll} from './window.ts';
 const outputRows = 4;
 
 /** The items of a conversation and, below them, what is live: the answer that streams, the last notice. */
-export function conversationBlocks(view: View, columns: number): Blocks {
+export function conversationBlocks(view: View, columns: number, thinking = false): Blocks {
 	let live: Row[] | undefined;
 	return {
 		length: view.items.length + 1,
@@ -19,7 +19,7 @@ export function conversationBlocks(view: View, columns: number): Blocks {
 				return live;
 			}
 			const printed = item.kind === 'call' && !item.end ? view.running[item.call.id] : undefined;
-			if (item.kind !== 'call' || printed === undefined) return rowsOf(item, columns);
+			if (item.kind !== 'call' || printed === undefined) return rowsOf(item, columns, thinking);
 			return [callRow(item, columns, true), ...tail(printed, columns)];
 		},
 	};
@@ -30,12 +30,21 @@ function liveRows(view: View, columns: number): Row[] {
 	if (view.draft?.reasoning && view.draft.text === '')
 		rows.push(...dimmed(view.draft.reasoning, columns).slice(-outputRows));
 	if (view.draft?.text) rows.push([], ...proseRows(view.draft.text, columns));
+	if (view.interrupted && !view.busy) {
+		const text = view.interrupted.text || view.interrupted.reasoning;
+		const note =
+			'This answer was interrupted; the model does not know it. /keep takes it into your next prompt.';
+		rows.push([], ...dimmed(text, columns), [{text: oneLine(note, columns), color: theme.warn}]);
+	}
 	if (view.rest?.why === 'cancelled') rows.push([], [{text: 'Stopped.', dim: true}]);
 	if (view.rest?.why === 'limit') rows.push([], ...dimmed(view.rest.message, columns));
 	// What failed in the model's answer is an event of the log and shown as such; of any other failure this is the only word.
 	const last = view.items.at(-1);
 	if (view.rest?.why === 'failed' && (last?.kind !== 'error' || last.text !== view.rest.message)) {
-		rows.push([], ...wrap([{text: `${glyph.bad} ${display(view.rest.message)}`, color: theme.bad}], columns, 2));
+		rows.push(
+			[],
+			...wrap([{text: `${glyph.bad} ${display(view.rest.message)}`, color: theme.bad}], columns, 2),
+		);
 	}
 	if (view.notice) rows.push([]);
 	if (view.notice) for (const line of view.notice.split('\n')) rows.push(...dimmed(line, columns));

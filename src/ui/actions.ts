@@ -5,6 +5,7 @@ import type {Library} from '../session/sessions.ts';
 import {type Command, parseCommand, whyUnknown} from './commands.ts';
 import {type Draft, draftOf, emptyDraft} from './composer.ts';
 import {oneLine} from './display.ts';
+import {freshModels, type Models} from './ModelPicker.tsx';
 import {freshResume} from './ResumePicker.tsx';
 import {resumedLine} from './resumed-line.ts';
 import type {Screen} from './screen.ts';
@@ -23,7 +24,7 @@ export type Ui = {
 };
 
 /** What a person can do here beside editing text. Each says on the screen how it went. */
-export function actions(agent: Agent, library: Library, latestView: () => View, ui: Ui) {
+export function actions(agent: Agent, library: Library, models: Models, latestView: () => View, ui: Ui) {
 	const toEnd = () => {
 		ui.screen({show: 'conversation'});
 		ui.scroll({follow: true});
@@ -62,6 +63,11 @@ export function actions(agent: Agent, library: Library, latestView: () => View, 
 				return ui.screen({show: 'log', scroll: {follow: true}});
 			case 'cost':
 				return ui.hint(costLine(latestView()));
+			case 'keep': {
+				const {interrupted} = latestView();
+				if (!interrupted) return ui.hint('There is no interrupted answer to keep.');
+				return ui.draft(draftOf(quoted(interrupted.text || interrupted.reasoning)));
+			}
 		}
 		if (agent.busy) return ui.hint('A turn is running. Esc stops it first.');
 		switch (command.run) {
@@ -70,6 +76,9 @@ export function actions(agent: Agent, library: Library, latestView: () => View, 
 				return toEnd();
 			case 'fork':
 				return command.seq === undefined ? openForkPicker() : forkAt({seq: command.seq});
+			case 'model':
+				if (command.model === undefined) return ui.screen({show: 'models', state: freshModels});
+				return useModel(command.model);
 			case 'resume': {
 				if (command.id === undefined) return ui.screen({show: 'resume', state: freshResume});
 				const path = await library.find(command.id);
@@ -117,5 +126,16 @@ export function actions(agent: Agent, library: Library, latestView: () => View, 
 		ui.hint(resumedLine(agent.events));
 	}
 
-	return {send, openForkPicker, forkAt, forkBefore, openSession};
+	async function useModel(model: string, provider?: string): Promise<void> {
+		toEnd();
+		ui.hint(await models.use(model, provider));
+	}
+
+	return {useModel, send, openForkPicker, forkAt, forkBefore, openSession};
+}
+
+/** An interrupted answer as the start of a prompt: the model never had it as its own. */
+function quoted(text: string): string {
+	const lines = text.trim().split('\n');
+	return `Your last answer was interrupted. It began:\n${lines.map((line) => `> ${line}`).join('\n')}\nGo on from there.`;
 }

@@ -1,8 +1,9 @@
 /** A line of the composer that is meant for mca and not for the model. */
 export type Command =
-	| {run: 'help' | 'new' | 'log' | 'cost' | 'quit'}
+	| {run: 'help' | 'new' | 'log' | 'cost' | 'keep' | 'quit'}
 	| {run: 'fork'; seq?: number}
 	| {run: 'resume'; id?: string}
+	| {run: 'model'; model?: string}
 	| {run: 'unknown'; text: string};
 
 export const commands = [
@@ -12,6 +13,8 @@ export const commands = [
 	},
 	{usage: '/resume [ID]', does: 'choose another session of this workspace, or open the one with this id'},
 	{usage: '/new', does: 'start a new session'},
+	{usage: '/model [NAME]', does: 'ask another model from now on; without a name you choose'},
+	{usage: '/keep', does: 'take an interrupted answer into your next prompt'},
 	{usage: '/log', does: 'every event of this session'},
 	{usage: '/cost', does: 'tokens and cost, of this session and inherited'},
 	{usage: '/help', does: 'keys and commands'},
@@ -28,11 +31,14 @@ export function parseCommand(text: string): Command | undefined {
 		case 'new':
 		case 'log':
 		case 'cost':
+		case 'keep':
 		case 'quit':
 			return argument === undefined ? {run: name} : {run: 'unknown', text};
 		case 'fork':
 			if (argument === undefined) return {run: 'fork'};
 			return /^\d+$/.test(argument) ? {run: 'fork', seq: Number(argument)} : {run: 'unknown', text};
+		case 'model':
+			return argument === undefined ? {run: 'model'} : {run: 'model', model: argument};
 		case 'resume':
 			return argument === undefined ? {run: 'resume'} : {run: 'resume', id: argument};
 		default:

@@ -21,6 +21,8 @@ export const keys = [
 	{key: 'Esc Esc', does: 'choose a point to fork at, when nothing runs and nothing is typed'},
 	{key: 'Ctrl+C', does: 'stop the turn, then clear the line, then (twice) leave'},
 	{key: 'Ctrl+D', does: 'leave, when nothing is typed'},
+	{key: 'Ctrl+T', does: 'unfold or fold what the model thought'},
+	{key: 'r', does: 'try again now, while a failed try is waited out'},
 	{key: 'Ctrl+L', does: 'draw the screen anew'},
 	{key: 'Tab', does: 'take the prompt that the demo suggests'},
 ] as const;

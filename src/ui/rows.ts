@@ -5,32 +5,35 @@ import {glyph, theme} from './theme.ts';
 import type {Item} from './view.ts';
 
 /** Rows of the items that were looked at, one width at a time. Items never change, so an item is its own version. */
-const cache = new WeakMap<Item, {columns: number; rows: Row[]}>();
+const cache = new WeakMap<Item, {columns: number; thinking: boolean; rows: Row[]}>();
 
-/** An item as rows of the conversation pane, each at most `columns` wide. Wrapped once for a width, then taken from the cache. */
-export function rowsOf(item: Item, columns: number): Row[] {
+/**
+An item as rows of the conversation pane, each at most `columns` wide; with `thinking` the model's reasoning is unfolded.
+Wrapped once for a width, then taken from the cache.
+*/
+export function rowsOf(item: Item, columns: number, thinking = false): Row[] {
 	const cached = cache.get(item);
-	if (cached?.columns === columns) return cached.rows;
-	const rows = build(item, columns);
-	cache.set(item, {columns, rows});
+	if (cached?.columns === columns && cached.thinking === thinking) return cached.rows;
+	const rows = build(item, columns, thinking);
+	cache.set(item, {columns, thinking, rows});
 	return rows;
 }
 
-function build(item: Item, columns: number): Row[] {
+function build(item: Item, columns: number, thinking: boolean): Row[] {
 	switch (item.kind) {
 		case 'user':
 			return [[], ...userRows(item.text, columns)];
 		case 'assistant':
-			return item.text === '' ? [] : [[], ...proseRows(item.text, columns)];
+			return [
+				...(item.reasoning ? [[], ...reasoningRows(item.reasoning, columns, thinking)] : []),
+				...(item.text === '' ? [] : [[], ...proseRows(item.text, columns)]),
+			];
 		case 'call':
 			return [callRow(item, columns)];
 		case 'error': {
 			const partial = item.partial ? dimmed(item.partial, columns) : [];
-			return [
-				...partial,
-				...wrap([{text: `${glyph.bad} ${display(item.text)}`, color: theme.bad}], columns, 2),
-				[],
-			];
+			const sign = item.did === 'retried' ? {dim: true} : {color: theme.bad};
+			return [[], ...partial, ...wrap([{text: `${glyph.bad} ${display(item.text)}`, ...sign}], columns, 2)];
 		}
 	}
 }
@@ -41,6 +44,13 @@ function userRows(text: string, columns: number): Row[] {
 		index === 0 ? {text: `${glyph.prompt} `, color: theme.accent, bold: true} : {text: '  '},
 		...row,
 	]);
+}
+
+/** What the model thought: one dim line of it until it is unfolded. */
+function reasoningRows(text: string, columns: number, thinking: boolean): Row[] {
+	if (thinking) return dimmed(text.trim(), columns);
+	const words = text.split(/\s+/).filter(Boolean).length;
+	return [[{text: oneLine(`thought in ${words} words (Ctrl+T unfolds): ${text}`, columns), dim: true}]];
 }
 
 /** What the model says: code fences as they are, inline code and emphasis in their styles. */
@@ -61,11 +71,12 @@ export function proseRows(text: string, columns: number): Row[] {
 function inline(line: string): Span[] {
 	const heading = /^#{1,6} (.*)$/.exec(line);
 	if (heading?.[1]) return [{text: heading[1], bold: true}];
-	return line.split(/(`[^`]+`|\*\*[^*]+\*\*)/).flatMap((piece): Span[] => {
+	return line.split(/(`[^`]+`|\*\*[^*]+\*\*)/).flatMap((piece, index): Span[] => {
 		if (piece === '') return [];
-		if (piece.startsWith('`') && piece.length > 2) return [{text: piece.slice(1, -1), color: theme.code}];
-		if (piece.startsWith('**') && piece.length > 4) return [{text: piece.slice(2, -2), bold: true}];
-		return [{text: piece}];
+		// What the pattern found has odd places; a mark that is never closed is text.
+		if (index % 2 === 0) return [{text: piece}];
+		if (piece.startsWith('`')) return [{text: piece.slice(1, -1), color: theme.code}];
+		return [{text: piece.slice(2, -2), bold: true}];
 	});
 }
 

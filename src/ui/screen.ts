@@ -1,5 +1,6 @@
 import type {ForkPoint} from '../session/fork.ts';
 import type {Row} from './display.ts';
+import type {ModelState} from './ModelPicker.tsx';
 import {bannerRows} from './RecoveryBanner.tsx';
 import type {ResumeState} from './ResumePicker.tsx';
 import type {View} from './view.ts';
@@ -12,7 +13,8 @@ export type Screen =
 	| {show: 'help'; top: number}
 	| {show: 'log'; scroll: Scroll}
 	| {show: 'fork'; points: readonly ForkPoint[]; selected: number}
-	| {show: 'resume'; state: ResumeState};
+	| {show: 'resume'; state: ResumeState}
+	| {show: 'models'; state: ModelState};
 
 export const smallest = {columns: 40, rows: 10};
 export const sidebarColumns = 40;
@@ -51,10 +53,13 @@ export function layout(
 
 /** What the keys do here, in the words of the status line. */
 export function keysHere(screen: Screen, view: View): string {
+	if (view.retry) return 'r try now · Esc stop';
 	if (view.question) return '← → choose · Enter answer · ↑ ↓ PgUp PgDn read · Esc no';
 	switch (screen.show) {
 		case 'fork':
 			return '↑ ↓ choose · Enter fork · e ask it differently · Esc back';
+		case 'models':
+			return '↑ ↓ choose · Enter ask it from now on · type to filter · Esc back';
 		case 'resume':
 			return '↑ ↓ choose · Enter open · type to filter · Esc back';
 		case 'conversation':

@@ -9,6 +9,12 @@ export function totals({own, inherited}: View): string {
 	return `${own.estimated ? '≈' : ''}${count(own.inputTokens + own.outputTokens)} tokens${cost}`;
 }
 
+/** How full the model's context is, 0 to 1 and beyond; undefined where its size is not known. */
+export function contextShare({place, contextTokens}: View): number | undefined {
+	if (!place.contextWindow || contextTokens === 0) return undefined;
+	return contextTokens / place.contextWindow;
+}
+
 /** The same in a sentence, with what was inherited. */
 export function costLine({own, inherited}: View): string {
 	return `This session: ${sum(own)}.${inherited.calls > 0 ? ` Inherited: ${sum(inherited)}.` : ''}`;
@@ -16,5 +22,6 @@ export function costLine({own, inherited}: View): string {
 
 function sum(spend: Spend): string {
 	const price = spend.unpriced > 0 ? `price of ${spend.unpriced} unknown` : dollars(spend.costUsd);
-	return `${count(spend.inputTokens)} in, ${count(spend.outputTokens)} out in ${spend.calls} calls (${price})`;
+	const calls = `${spend.calls} ${spend.calls === 1 ? 'call' : 'calls'}`;
+	return `${count(spend.inputTokens)} in, ${count(spend.outputTokens)} out in ${calls} (${price})`;
 }

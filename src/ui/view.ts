@@ -10,7 +10,7 @@ export type Item =
 	| {kind: 'assistant'; seq: number; text: string; reasoning?: string}
 	/** `end` comes with its tool_end event; until then it waits or, if it is in `View.running`, runs. */
 	| {kind: 'call'; seq: number; call: ToolCall; end?: EventOf<'tool_end'>}
-	| {kind: 'error'; seq: number; text: string; partial?: string};
+	| {kind: 'error'; seq: number; text: string; did: EventOf<'error'>['did']; partial?: string};
 
 /** What is on the screen of the agent's doing. All of it is folded from AgentEvents, and what is not live from the log's events. */
 export type View = {
@@ -37,6 +37,12 @@ export type View = {
 	busy: boolean;
 	/** The answer that is streaming. It is not on disk, so it is not an item. */
 	draft: {text: string; reasoning: string} | null;
+	/** What a killed process had streamed of an answer that never came: it is on disk, but no message. */
+	interrupted: {text: string; reasoning: string} | null;
+	/** A failed try is waited out. */
+	retry: {until: number; why: string} | null;
+	/** Tokens of the last request and its answer: how full the model's context is. */
+	contextTokens: number;
 	/** Calls that run now, with the last of what they printed. */
 	running: Readonly<Record<string, string>>;
 	question: Question | null;
@@ -51,7 +57,7 @@ const outputKept = 4000;
 
 export const emptyView: View = {
 	session: null,
-	place: {workspace: '', model: ''},
+	place: {workspace: '', model: '', provider: ''},
 	events: [],
 	items: [],
 	activity: [],
@@ -61,6 +67,9 @@ export const emptyView: View = {
 	holder: null,
 	busy: false,
 	draft: null,
+	interrupted: null,
+	retry: null,
+	contextTokens: 0,
 	running: {},
 	question: null,
 	rest: null,
@@ -96,6 +105,10 @@ export function reduce(view: View, event: AgentEvent): View {
 				draft: {text: draft.text + event.text, reasoning: draft.reasoning + event.reasoning},
 			};
 		}
+		case 'retry':
+			return {...view, retry: event.wait};
+		case 'placed':
+			return {...view, place: event.place};
 		case 'gate':
 			return {...view, question: event.question};
 		case 'answered':
@@ -113,6 +126,7 @@ export function reduce(view: View, event: AgentEvent): View {
 				...view,
 				busy: false,
 				draft: null,
+				retry: null,
 				running: {},
 				question: null,
 				rest: event.rest.why === 'done' ? null : event.rest,
@@ -124,8 +138,9 @@ export function reduce(view: View, event: AgentEvent): View {
 function fold(view: View, added: readonly Event[]): View {
 	const items = [...view.items];
 	const activity = [...view.activity];
-	let {own, inherited, draft, running} = view;
+	let {own, inherited, draft, interrupted, contextTokens, running} = view;
 	for (const event of added) {
+		if (event.type !== 'draft') interrupted = null;
 		if (event.type === 'message') {
 			const {seq, message} = event;
 			if (message.role === 'user') items.push({kind: 'user', seq, text: message.content});
@@ -140,7 +155,14 @@ function fold(view: View, added: readonly Event[]): View {
 			continue;
 		}
 		activity.push(event);
-		if (event.type === 'usage') own = spend(own, event);
+		if (event.type === 'usage') {
+			own = spend(own, event);
+			contextTokens = event.inputTokens + event.outputTokens;
+		}
+		if (event.type === 'draft') {
+			const {text = '', reasoning = ''} = interrupted ?? {};
+			interrupted = {text: text + event.text, reasoning: reasoning + (event.reasoning ?? '')};
+		}
 		if (event.type === 'fork') {
 			inherited = plus(inherited, own);
 			own = noSpend;
@@ -158,9 +180,20 @@ function fold(view: View, added: readonly Event[]): View {
 		}
 		if (event.type === 'error') {
 			draft = null;
-			const {seq, message, partial} = event;
-			items.push({kind: 'error', seq, text: message, ...(partial ? {partial} : {})});
+			const {seq, message, did, partial} = event;
+			items.push({kind: 'error', seq, text: message, did, ...(partial ? {partial} : {})});
 		}
 	}
-	return {...view, events: [...view.events, ...added], items, activity, own, inherited, draft, running};
+	return {
+		...view,
+		events: [...view.events, ...added],
+		items,
+		activity,
+		own,
+		inherited,
+		draft,
+		interrupted,
+		contextTokens,
+		running,
+	};
 }

@@ -181,13 +181,19 @@ test('calls of an answer that was cut at its length are never run', async () => 
 });
 
 test('an answer that broke off is an error with what came of it, never a message', async () => {
-	const world = agentWorld({gateway: saying([{type: 'text', text: 'half an ans'}])});
-	expect(await world.agent.submit('go')).toMatchObject({why: 'failed'});
-	expect((await world.log()).events.at(-1)).toMatchObject({
-		type: 'error',
-		did: 'gaveUp',
-		partial: 'half an ans',
+	const half = [{type: 'text', text: 'half an ans'} as const];
+	const world = agentWorld({gateway: saying(half, half, half)});
+	expect(await world.agent.submit('go')).toMatchObject({
+		why: 'failed',
+		message: expect.stringContaining('tried 3 times'),
 	});
+	const {events} = await world.log();
+	expect(kinds(events)).toEqual(['system', 'user', 'error', 'error', 'error']);
+	expect(events.slice(2)).toMatchObject([
+		{did: 'retried', partial: 'half an ans'},
+		{did: 'retried', partial: 'half an ans'},
+		{did: 'gaveUp', partial: 'half an ans'},
+	]);
 });
 
 test('an empty answer is an error, never a message', async () => {

@@ -3,6 +3,7 @@ import {join} from 'node:path';
 import {Agent, type AgentOptions} from '../../src/agent/agent.ts';
 import type {AgentEvent, Answer, Question} from '../../src/agent/agent-event.ts';
 import type {Gateway, Request, StreamDelta} from '../../src/agent/gateway.ts';
+import {patient, type RetryPolicy} from '../../src/agent/retry.ts';
 import {type Script, scriptedGateway} from '../../src/agent/scripted.ts';
 import {readEvents} from '../../src/session/read.ts';
 import {sessionFiles, sessionFolder} from '../../src/session/sessions.ts';
@@ -26,6 +27,7 @@ export function agentWorld(options: Partial<AgentOptions> & {gateway: Gateway}) 
 			version: '0.1.0',
 			tools,
 			decide: () => ({allow: true}),
+			retry: impatient,
 			...options,
 			...more,
 		});
@@ -49,6 +51,9 @@ export function agentWorld(options: Partial<AgentOptions> & {gateway: Gateway}) 
 		},
 	};
 }
+
+/** Three tries, a moment apart. */
+export const impatient: RetryPolicy = {...patient, tries: 3, baseMs: 2};
 
 /** Plays steps for one prompt, `go`. */
 export function scripted(...steps: Script['turns'][number]['steps']): Gateway {

@@ -1,0 +1,70 @@
+import {readFileSync, writeFileSync} from 'node:fs';
+import {expect, test} from 'vitest';
+import type {StreamDelta} from '../../src/agent/gateway.ts';
+import {openDraft} from '../../src/session/replay.ts';
+import {agentWorld, saying, text} from '../helpers/agent.ts';
+import {events, system, usage, user} from '../helpers/log-file.ts';
+
+const words = (...pieces: string[]): StreamDelta[] => pieces.map((piece) => ({type: 'text', text: piece}));
+
+test('a long answer leaves drafts in the log while it streams, and is a message in the end', async () => {
+	const gateway = saying([...words('one ', 'two ', 'three'), {type: 'finish', reason: 'stop'}]);
+	const world = agentWorld({gateway, draftMs: 0});
+	await world.agent.submit('go');
+	const {events: log} = await world.log();
+	expect(log.flatMap((event) => (event.type === 'draft' ? [event.text] : []))).toEqual([
+		'one ',
+		'two ',
+		'three',
+	]);
+	expect(log.at(-1)).toMatchObject({message: {role: 'assistant', content: 'one two three'}});
+	expect(openDraft(log)).toBeUndefined();
+	expect(world.view().interrupted).toBeNull();
+});
+
+test('an answer that is quicker than two seconds leaves none', async () => {
+	const world = agentWorld({gateway: saying(text('quick'))});
+	await world.agent.submit('go');
+	expect((await world.log()).events.some((event) => event.type === 'draft')).toBe(false);
+});
+
+test('what a killed process had streamed is there after a resume, and the next prompt leaves it out of the conversation', async () => {
+	const gateway = saying([...words('half ', 'an answer'), {type: 'finish', reason: 'stop'}]);
+	const world = agentWorld({gateway, draftMs: 0});
+	await world.agent.submit('go');
+	const path = world.agent.path ?? '';
+	await world.agent.close();
+	const lines = readFileSync(path, 'utf8').split('\n');
+	writeFileSync(path, `${lines.slice(0, 4).join('\n')}\n`);
+	const next = saying(text('again'));
+	const {agent, view} = world.another({gateway: next});
+	await agent.open(path);
+	expect(view().interrupted?.text).toBe('half an answer');
+	await agent.submit('go on');
+	expect(view().interrupted).toBeNull();
+	expect(next.requests[0]?.messages.map((message) => message.content).slice(1)).toEqual(['go', 'go on']);
+});
+
+test('open text is what the draft lines after the last other line say', () => {
+	const draft = (said: string, reasoning?: string) =>
+		({type: 'draft', text: said, ...(reasoning ? {reasoning} : {})}) as const;
+	expect(
+		openDraft(events([system, user('a'), draft('old'), usage(), draft('new ', 'hm'), draft('er')])),
+	).toEqual({
+		text: 'new er',
+		reasoning: 'hm',
+	});
+	expect(openDraft(events([system, user('a')]))).toBeUndefined();
+});
+
+test('an answer that would not fit into one event is cut as at its length limit', async () => {
+	const piece = 'x'.repeat(100_000);
+	const world = agentWorld({
+		gateway: saying([...words(...Array(12).fill(piece)), {type: 'finish', reason: 'stop'}]),
+	});
+	expect(await world.agent.submit('go')).toEqual({why: 'done'});
+	const {events: log} = await world.log();
+	expect(log.at(-2)).toMatchObject({type: 'usage', finish: 'length', estimated: true});
+	const last = log.at(-1);
+	expect(last?.type === 'message' && last.message.content.length).toBe(800_000);
+});
