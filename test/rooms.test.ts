@@ -35,7 +35,7 @@ const homes: [pattern: RegExp, allowed: RegExp][] = [
 	[/^node:fs/, /^(session|tools|cli)\/|^main\.ts$/],
 	[/^node:child_process$/, /^(tools|cli)\//],
 	[/^node:/, /./],
-	[/^zod$/, /^session\/events\.ts$|^tools\/|^cli\/(config|doctor)\.ts$/],
+	[/^zod$/, /^session\/events\.ts$|^tools\/|^cli\/(config|doctor|instructions)\.ts$/],
 	[/^@pydantic\/genai-prices$/, /^agent\/prices\.ts$/],
 	[/^(openai(\/.*)?|undici)$/, /^agent\/openai/],
 	[/^(ink|ink-text-input|react)$/, /^ui\/|^cli\/chat\.tsx$/],

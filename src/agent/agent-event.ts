@@ -2,6 +2,7 @@ import type {Event} from '../session/events.ts';
 import type {Holder} from '../session/lock.ts';
 import type {End} from '../session/read.ts';
 import type {Preview} from '../tools/tool.ts';
+import type {Mode} from './gate.ts';
 
 /** The session that the agent holds. Before the first prompt there is none. */
 export type SessionRef = {id: string; path: string};
@@ -12,6 +13,10 @@ export type Place = {
 	model: string;
 	/** The gateway's name. */
 	provider: string;
+	/** What passes unasked. */
+	mode: Mode;
+	/** Whether commands have a sandbox to run in unasked. */
+	sandbox: boolean;
 	/** Tokens that the model takes in all; absent while that is not known. */
 	contextWindow?: number;
 };
@@ -27,12 +32,19 @@ export type Question =
 			preview: Preview;
 			/** Why it is asked. */
 			why: string;
+			/** A command that may be allowed for the times to come, to the letter. */
+			command?: string;
 	  }
+	/** The same call has had the same result so many times in this turn. */
+	| {kind: 'repeat'; id: string; tool: string; label: string; times: number}
 	/** The turn has used as many model calls as it may without asking. */
 	| {kind: 'steps'; id: string; steps: number};
 
 /** A refusal may tell the model why. */
-export type Answer = {allow: true} | {allow: false; reason?: string};
+export type Answer = {allow: true; remember?: Remember} | {allow: false; reason?: string};
+
+/** A command to be allowed from now on, to the letter, in this workspace; `keep` outlasts the session. */
+export type Remember = {command: string; keep: boolean};
 
 /** Why the agent is at rest. Only `done` is what was asked for. */
 export type Rest =

@@ -6,8 +6,10 @@ import {canWrite, EventTooLarge, NotSaved, SessionLog} from '../session/log.ts';
 import {type End, readEvents} from '../session/read.ts';
 import {Conversation, lostAnswers, owesAnswer} from '../session/replay.ts';
 import {findRecovery, sessionFolder} from '../session/sessions.ts';
+import type {Sandbox} from '../tools/process-group.ts';
 import type {Tool} from '../tools/tool.ts';
-import type {AgentEvent, Answer, Place, Question, Rest, SessionRef} from './agent-event.ts';
+import type {AgentEvent, Answer, Place, Question, Remember, Rest, SessionRef} from './agent-event.ts';
+import type {Mode} from './gate.ts';
 import type {Gateway, GatewayError} from './gateway.ts';
 import {runTurn} from './loop.ts';
 import {contextWindowOf, costOf, type OwnModels} from './prices.ts';
@@ -35,8 +37,31 @@ export type AgentOptions = {
 	tools: readonly Tool[];
 	/** Model calls in a turn before the person is asked to go on. */
 	maxSteps?: number;
+	/** The mode to begin with; a session that is resumed never brings one along. */
+	mode?: Mode;
+	/** What holds in a folder that tools are to work in. Never rejects. Absent: everything is asked, and there is no sandbox. */
+	termsOf?(workspace: string): Promise<Terms>;
+	/** A rule that a person made, or took back, is to outlast the session. */
+	keepRule?(workspace: string, command: string): void;
+	dropRule?(workspace: string, command: string): void;
+	/** No model call is begun once this much was spent in this run, US dollars. */
+	maxCostUsd?: number;
 	/** Answers every question where there is no person; without it `answer` does. */
 	decide?: (question: Question) => Answer;
+};
+
+/** What holds in one folder, by the person's decisions and by what the folder says where it is trusted. */
+export type Terms = {
+	/** Folders and files that no tool may touch, as real paths. */
+	forbidden: readonly string[];
+	/** For the system message of new sessions; '' for nothing. */
+	instructions: string;
+	/** Commands that are allowed there, to the letter. */
+	rules: readonly string[];
+	/** Commands that the folder's settings refuse, to the letter. */
+	refused: readonly string[];
+	/** Absent where there is none, or where it is off: then every command is asked. */
+	sandbox?: Sandbox;
 };
 
 /** How a session was found: `recoveredBy` is the newest that went on from this cut before, `holder` who writes it meanwhile. */
@@ -66,10 +91,19 @@ export class Agent {
 	#model: string;
 	#gateway: Gateway;
 	#contextWindow: number | undefined;
+	#mode: Mode;
+	/** What holds in the workspace, from when it is entered. */
+	#terms: Promise<Terms> | undefined;
+	/** The terms once they are known. */
+	#known: Terms;
+	/** Commands that were allowed in this session, beside the rules of the folder. */
+	#allowed = new Set<string>();
+	#spent: {usd: number; unpriced: boolean} = {usd: 0, unpriced: false};
 	#held: Held = {at: 'none'};
 	#events: Event[] = [];
 	#conversation = new Conversation();
 	#turn: AbortController | undefined;
+	#running: Promise<unknown> = Promise.resolve();
 	/** Resolves when the turn rests. */
 	#running: Promise<unknown> = Promise.resolve();
 	#question: {id: string; resolve: (answer: Answer) => void} | undefined;
@@ -83,6 +117,8 @@ export class Agent {
 		this.#workspace = options.workspace;
 		this.#model = options.chosenModel ?? options.defaultModel;
 		this.#gateway = options.gateway;
+		this.#mode = options.mode ?? 'ask';
+		this.#known = {forbidden: options.forbidden, instructions: '', rules: [], refused: []};
 	}
 
 	subscribe(listener: (event: AgentEvent) => void): () => void {
@@ -150,7 +186,7 @@ export class Agent {
 	/** Start afresh: the next prompt begins a new session. */
 	async startNew(): Promise<void> {
 		await this.#letGo();
-		this.#workspace = this.#options.workspace;
+		this.#enter(this.#options.workspace);
 		this.#model = this.#options.chosenModel ?? this.#options.defaultModel;
 		this.#show([], {at: 'whole'});
 	}
@@ -167,6 +203,28 @@ export class Agent {
 		await forked.log.close();
 		await this.open(forked.log.path, this.#workspace);
 		return forked;
+	}
+
+	get mode(): Mode {
+		return this.#mode;
+	}
+
+	/** From the next call on. A session that is resumed never brings its mode along. */
+	useMode(mode: Mode): void {
+		this.#mode = mode;
+		this.#emit({type: 'placed', place: this.#place()});
+	}
+
+	/** The commands that are allowed to the letter. */
+	get rules(): readonly string[] {
+		return [...new Set([...this.#known.rules, ...this.#allowed])];
+	}
+
+	removeRule(command: string): void {
+		this.#allowed.delete(command);
+		this.#known = {...this.#known, rules: this.#known.rules.filter((rule) => rule !== command)};
+		this.#terms = Promise.resolve(this.#known);
+		this.#options.dropRule?.(this.#workspace, command);
 	}
 
 	/** From the next model call on ask another model, of the same or another provider. */
@@ -218,8 +276,10 @@ export class Agent {
 	}
 
 	/** Stop the turn, wait until every call of it is answered, and let go of the session. What it was can still be asked. */
+	/** Stop what runs, wait until its calls are answered and kept, and let go of the session. */
 	async close(): Promise<void> {
 		this.cancel();
+		await this.#running;
 		await this.#running;
 		await this.#release();
 	}
@@ -227,6 +287,8 @@ export class Agent {
 	async #run(prompt: string, signal: AbortSignal): Promise<Rest> {
 		let begun = false;
 		try {
+			if (!this.#terms) this.#enter(this.#workspace);
+			if (this.#terms) this.#known = await this.#terms;
 			await this.#begin(prompt);
 			begun = true;
 			// The line that could not be synced may have been the answer, which the new session then has.
@@ -236,7 +298,7 @@ export class Agent {
 				model: this.#model,
 				tools: this.#options.tools,
 				workspace: this.#workspace,
-				forbidden: this.#options.forbidden,
+				forbidden: this.#known.forbidden,
 				spillFolder: join(this.#options.data, 'spill', this.session?.id ?? 'none'),
 				messages: () => this.#conversation.messages(),
 				append: (...bodies) => this.#append(bodies),
@@ -248,6 +310,14 @@ export class Agent {
 					costOf(usage, {model: this.#model, baseURL: this.#gateway.baseURL}, this.#options.models ?? {}),
 				wait: (ms, why) => this.#wait(ms, why, signal),
 				wayOut: (error) => wayOut(error, this.#events),
+				policy: () => ({
+					mode: this.#mode,
+					rules: this.rules,
+					refused: this.#known.refused,
+					hasSandbox: this.#known.sandbox !== undefined,
+				}),
+				...(this.#known.sandbox ? {sandbox: this.#known.sandbox} : {}),
+				overBudget: () => this.#overBudget(),
 				...(this.#options.retry ? {retry: this.#options.retry} : {}),
 				...(this.#options.draftMs === undefined ? {} : {draftMs: this.#options.draftMs}),
 			});
@@ -302,7 +372,7 @@ export class Agent {
 			(id) => [
 				{
 					type: 'message',
-					message: {role: 'system', content: systemPrompt(this.#workspace)},
+					message: {role: 'system', content: systemPrompt(this.#workspace, this.#known.instructions)},
 					session: {
 						id,
 						workspace: this.#workspace,
@@ -372,6 +442,11 @@ export class Agent {
 		for (const event of events) {
 			this.#events.push(event);
 			if (event.type === 'message') this.#conversation.add(event.message);
+			if (event.type === 'usage') {
+				const {usd, unpriced} = this.#spent;
+				const cost = event.costUsd ?? null;
+				this.#spent = {usd: usd + (cost ?? 0), unpriced: unpriced || cost === null};
+			}
 			this.#emit({type: 'logged', event});
 		}
 	}
@@ -404,9 +479,40 @@ export class Agent {
 		if (held.at === 'cut') await held.lock.release();
 	}
 
+	/** Work in a folder from now on. What holds there is found out while the screen is drawn already. */
+	#enter(workspace: string): void {
+		this.#workspace = workspace;
+		this.#allowed.clear();
+		const terms = this.#options.termsOf?.(workspace);
+		if (!terms) return;
+		this.#terms = terms;
+		void terms.then((known) => {
+			if (this.#terms !== terms) return;
+			this.#known = known;
+			this.#emit({type: 'placed', place: this.#place()});
+		});
+	}
+
 	#place(): Place {
 		const known = this.#contextWindow === undefined ? {} : {contextWindow: this.#contextWindow};
-		return {workspace: this.#workspace, model: this.#model, provider: this.#gateway.name, ...known};
+		return {
+			workspace: this.#workspace,
+			model: this.#model,
+			provider: this.#gateway.name,
+			mode: this.#mode,
+			sandbox: this.#known.sandbox !== undefined,
+			...known,
+		};
+	}
+
+	#overBudget(): string | undefined {
+		const {maxCostUsd} = this.#options;
+		if (maxCostUsd === undefined) return undefined;
+		const {usd, unpriced} = this.#spent;
+		if (unpriced)
+			return `The turn stopped: the price of ${this.#model} is not known, so the limit of $${maxCostUsd} cannot be kept. Set prices in config.json.`;
+		if (usd >= maxCostUsd) return `The turn stopped at $${usd.toFixed(4)}, the limit being $${maxCostUsd}.`;
+		return undefined;
 	}
 
 	/** The catalogue is loaded behind the screen's back: what it says of the model comes when it comes. */
@@ -450,10 +556,16 @@ export class Agent {
 						this.#question = {id: question.id, resolve};
 					});
 			this.#emit({type: 'answered', id: question.id});
+			if (answer.allow && answer.remember) this.#remember(answer.remember);
 			return answer;
 		});
 		this.#lastAnswer = answered;
 		return answered;
+	}
+
+	#remember({command, keep}: Remember): void {
+		this.#allowed.add(command);
+		if (keep) this.#options.keepRule?.(this.#workspace, command);
 	}
 
 	#settle(answer: Answer): void {

@@ -9,10 +9,11 @@ import type {
 	Verdict,
 } from '../session/events.ts';
 import {NotSaved} from '../session/log.ts';
-import type {PreparedCall, Tool, ToolContext, ToolResult} from '../tools/tool.ts';
+import type {Sandbox} from '../tools/process-group.ts';
+import type {PreparedCall, Preview, Tool, ToolContext, ToolResult} from '../tools/tool.ts';
 import {accumulator} from './accumulate.ts';
 import type {AgentEvent, Answer, Question, Rest} from './agent-event.ts';
-import {judge} from './gate.ts';
+import {judge, type Policy} from './gate.ts';
 import {type Gateway, GatewayError, type StreamDelta, type Usage} from './gateway.ts';
 import {nextTry, patient, type RetryPolicy} from './retry.ts';
 
@@ -34,6 +35,12 @@ export type Turn = {
 	signal: AbortSignal;
 	/** Model calls before the person is asked to go on. */
 	maxSteps: number;
+	/** As it is now: a person may change it while the turn runs. */
+	policy(): Policy;
+	/** Where commands run that are allowed for the sandbox only. */
+	sandbox?: Sandbox;
+	/** Why no further model call may be paid for, if that is so. */
+	overBudget(): string | undefined;
 	/** What the call cost, US dollars; null where the price is not known. */
 	price(usage: Usage): Promise<number | null>;
 	/** Waits, visibly; less where the person is in a hurry, and no longer than until the signal aborts. */
@@ -58,19 +65,31 @@ Every call gets an answer whatever happens, since a conversation with an unanswe
 Rejects only with what `append` rejects with.
 */
 export async function runTurn(turn: Turn): Promise<Rest> {
+	const repeated = repetition();
 	for (let step = 1; ; step++) {
 		if (step > 1 && (step - 1) % turn.maxSteps === 0) {
 			const answer = await turn.ask({kind: 'steps', id: `steps-${step}`, steps: step - 1});
 			if (turn.signal.aborted) return {why: 'cancelled'};
 			if (!answer.allow) return {why: 'limit', message: `The turn stopped after ${step - 1} model calls.`};
 		}
+		const broke = turn.overBudget();
+		if (broke !== undefined) return {why: 'limit', message: broke};
 		const said = await askModel(turn);
 		if ('rest' in said) return said.rest;
 		const {message} = said;
 		await turn.append(await usageOf(turn, said), {type: 'message', message});
 		if (!message.toolCalls) return {why: 'done'};
-		await runCalls(turn, message.toolCalls, said.finish);
+		await runCalls(turn, message.toolCalls, said.finish, repeated);
 		if (turn.signal.aborted) return {why: 'cancelled'};
+		const stuck = repeated.stuck();
+		if (!stuck) continue;
+		const answer = await turn.ask({kind: 'repeat', id: `repeat-${step}`, ...stuck});
+		if (turn.signal.aborted) return {why: 'cancelled'};
+		if (!answer.allow)
+			return {
+				why: 'limit',
+				message: `The turn stopped: ${stuck.tool} was called ${stuck.times} times with the same result.`,
+			};
 	}
 }
 
@@ -210,7 +229,12 @@ function estimate(text: string): number {
 }
 
 /** Read-only calls that stand side by side run at the same time, the others in their order, each after the ones before it. */
-async function runCalls(turn: Turn, calls: readonly ToolCall[], finish: string | undefined): Promise<void> {
+async function runCalls(
+	turn: Turn,
+	calls: readonly ToolCall[],
+	finish: string | undefined,
+	repeated: Repetition,
+): Promise<void> {
 	const prepared = calls.map((call) => ({call, ...prepare(turn.tools, call, finish)}));
 	for (let at = 0; at < prepared.length; ) {
 		const batch = [];
@@ -219,7 +243,7 @@ async function runCalls(turn: Turn, calls: readonly ToolCall[], finish: string |
 		} while (isReadOnly(batch[0]) && isReadOnly(prepared[at]));
 		const ends = await Promise.allSettled(
 			batch.map(async (each) => {
-				if (each) await record(turn, await runCall(turn, each.call, each));
+				if (each) await record(turn, repeated.note(await runCall(turn, each.call, each), each));
 			}),
 		);
 		// Thrown only when nothing of the batch runs any more.
@@ -274,19 +298,27 @@ async function runCall(turn: Turn, call: ToolCall, {prepared}: {prepared: Prepar
 		signal: turn.signal,
 		onOutput: (text) => turn.emit({type: 'tool_output', id: call.id, text}),
 	};
-	let verdict = await judge(prepared.call, turn);
+	const {acts} = prepared.call;
+	const judged = await judge(prepared.call, turn, turn.policy());
+	let {verdict} = judged;
+	let preview: Preview | undefined;
+	if (verdict.state === 'allow' && acts.kind === 'change') {
+		preview = await prepared.call.preview(context);
+		const guess = preview.kind === 'diff' ? preview.approximate : undefined;
+		if (guess) verdict = {state: 'ask', by: 'builtin', why: guess};
+	}
 	if (verdict.state === 'ask') {
-		const preview = await prepared.call.preview(context);
+		preview ??= await prepared.call.preview(context);
 		// What would fail anyway is not worth a question: the model is told, and nothing was changed.
 		if (preview.kind === 'fails') return end(refused(preview.text, 'failed'), verdict, 'loop');
-		const {label} = prepared.call;
 		const answer = await turn.ask({
 			kind: 'tool',
 			id: call.id,
 			tool: call.name,
-			label,
+			label: prepared.call.label,
 			preview,
-			why: verdict.why,
+			why: (preview.kind === 'diff' && preview.approximate) || verdict.why,
+			...(acts.kind === 'command' ? {command: acts.command} : {}),
 		});
 		if (turn.signal.aborted) return end(refused(cancelledByUser, 'cancelled'), asked, 'cancel');
 		const by = answer.by ?? 'person';
@@ -302,6 +334,7 @@ async function runCall(turn: Turn, call: ToolCall, {prepared}: {prepared: Prepar
 				: `This call is not allowed: ${verdict.why}`;
 		return end(refused(content, 'refused'), verdict, 'gate');
 	}
+	if (judged.sandboxed && turn.sandbox) context.sandbox = turn.sandbox;
 	begun = performance.now();
 	turn.emit({type: 'tool_start', id: call.id, name: call.name, label: prepared.call.label});
 	try {
@@ -333,4 +366,41 @@ async function record(turn: Turn, {call, result, verdict, ms, stoppedBy}: Ended)
 		},
 		{type: 'message', message: {role: 'tool', toolCallId: call.id, content: result.content}},
 	);
+}
+
+type Repetition = ReturnType<typeof repetition>;
+
+/** How often the same call may have the same result before the model is told, and before the person is asked. */
+const tellAfter = 3;
+const askAfter = 5;
+
+/** Counts, in one turn, calls that are alike and end alike. Looking again after a change gives another result, and is none. */
+function repetition() {
+	const counts = new Map<string, number>();
+	let stuck: {tool: string; label: string; times: number} | undefined;
+	return {
+		/** The end of a call, with a word to the model where it keeps happening. */
+		note(ended: Ended, {prepared}: {prepared: Prepared}): Ended {
+			const {call, result} = ended;
+			const key = JSON.stringify([call.name, call.args, withoutTimes(result.content)]);
+			const times = (counts.get(key) ?? 0) + 1;
+			counts.set(key, times);
+			if (times % askAfter === 0)
+				stuck = {tool: call.name, label: prepared.ok ? prepared.call.label : call.args, times};
+			if (times < tellAfter) return ended;
+			const told = `${result.content}\n\n(mca: this call has now had this same result ${times} times in this turn. Try something else, or say what is in the way.)`;
+			return {...ended, result: {...result, content: told}};
+		},
+		/** Once for each time that it has come that far. */
+		stuck() {
+			const now = stuck;
+			stuck = undefined;
+			return now;
+		},
+	};
+}
+
+/** How long something took is never the same twice. */
+function withoutTimes(content: string): string {
+	return content.replace(/\b\d+(?:\.\d+)? ?(?:ms|s|min)\b/g, '');
 }

@@ -1,3 +1,4 @@
+import {dirname} from 'node:path';
 import type {Feed} from '../tools/process-group.ts';
 import {isInside} from '../tools/workspace.ts';
 
@@ -35,24 +36,29 @@ export function bubblewrapArgs(
 	const {workspace, home, links, binds, hiddenFiles, hiddenFolders, rewritten} = view;
 	const filterFd = fd + 1;
 	const texts = rewritten.map(({path, text}, at) => ({path, feed: {fd: fd + 2 + at, data: text}}));
-	const own = ['/tmp', '/var/tmp', '/run', ...(home === null ? [] : [home])];
+	const fresh = ['/tmp', '/var/tmp', '/run', ...(home === null ? [] : [home])];
+	const isFresh = (path: string) => fresh.some((folder) => isInside(folder, path));
+	const beside = dirname(workspace);
+	// A file that is written beside the workspace would be lost without a word, if it could be.
+	const closed =
+		isFresh(beside) && !fresh.includes(beside) && !binds.some(({to}) => isInside(to, beside)) ? [beside] : [];
 	const options = [
 		...['--unshare-all', '--unshare-user', '--disable-userns', '--cap-drop', 'ALL'],
 		...['--die-with-parent', '--new-session', '--hostname', 'sandbox', '--seccomp', `${filterFd}`],
 		...links.flatMap(({target, at}) => ['--symlink', target, at]),
-		...binds.filter(({to}) => !own.some((folder) => isInside(folder, to))).flatMap(readOnly),
+		...binds.filter(({to}) => !isFresh(to)).flatMap(readOnly),
 		...['--dev', '/dev', '--size', `${256 * MB}`, '--tmpfs', '/dev/shm'],
 		// As root, much of /proc could be written to without any capability.
 		...['--proc', '/proc', '--remount-ro', '/proc'],
 		// A home may lie in one of the others.
-		...[...own].sort().flatMap((folder) => ['--size', `${1024 * MB}`, '--tmpfs', folder]),
-		...binds.filter(({to}) => own.some((folder) => isInside(folder, to))).flatMap(readOnly),
+		...[...fresh, ...closed].sort().flatMap((folder) => ['--size', `${1024 * MB}`, '--tmpfs', folder]),
+		...binds.filter(({to}) => isFresh(to)).flatMap(readOnly),
 		...['--ro-bind', workspace, workspace],
 		...hiddenFolders.flatMap((folder) => ['--tmpfs', folder, '--remount-ro', folder]),
 		...hiddenFiles.flatMap((file) => ['--ro-bind', '/dev/null', file]),
 		...texts.flatMap(({path, feed}) => ['--ro-bind-data', `${feed.fd}`, path]),
-		// The folders that lead to what is bound: a file written there would be lost without a word.
-		...['--remount-ro', '/', '--chdir', workspace],
+		...[...closed, '/'].flatMap((folder) => ['--remount-ro', folder]),
+		...['--chdir', workspace],
 	];
 	const feeds = [
 		{fd, data: options.map((option) => `${option}\0`).join('')},

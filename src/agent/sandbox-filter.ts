@@ -148,7 +148,7 @@ type Step = {code: number; k: number; yes?: string; no?: string; label?: string}
 
 /** The program's bytes for a process architecture as Node names it, null where there is none. */
 export function systemCallFilter(arch: string): Uint8Array | null {
-	const machine = architectures[arch];
+	const machine = Object.hasOwn(architectures, arch) ? architectures[arch] : undefined;
 	const numbers = examined[arch];
 	if (!machine || !numbers) return null;
 	const when = (code: number, k: number, yes: string, no: string = 'next'): Step => ({code, k, yes, no});

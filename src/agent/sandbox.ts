@@ -205,6 +205,7 @@ async function makeSandbox(
 	const base = await baseView(disk, place);
 	const always = Object.keys(commandEnvironment({}));
 	return {
+		workspace,
 		async wrap({file, args, env}: Start, signal) {
 			const found = await lookFor(disk, workspace, signal);
 			if (found.at === 'failed') {

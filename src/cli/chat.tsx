@@ -4,9 +4,12 @@ import type {Agent} from '../agent/agent.ts';
 import {spendOf} from '../session/audit.ts';
 import {syncing} from '../session/log.ts';
 import {library} from '../session/sessions.ts';
+import {hasSomethingToTrust} from './instructions.ts';
 import {modelsOf} from './models.ts';
 import {findResumed} from './resume.ts';
-import {layDemo, newAgent, setUp} from './setup.ts';
+import {layDemo, newAgent, type Setup, setUp} from './setup.ts';
+import {tightened, whatTheFolderSays} from './terms.ts';
+import {isTrusted, trust} from './trust.ts';
 import {UsageError} from './usage-error.ts';
 
 export type ChatOptions = {
@@ -18,6 +21,8 @@ export type ChatOptions = {
 	folder?: string;
 	model?: string;
 	provider?: string;
+	mode?: string;
+	sandbox?: string;
 };
 
 /** `mca`: the screen. */
@@ -39,6 +44,9 @@ export async function chat(options: ChatOptions): Promise<number> {
 	) {
 		return 1;
 	}
+	const workspace = resumed?.workspace ?? setup.workspace;
+	await askForTrust(setup, workspace);
+	setup.mode = tightened(setup, workspace);
 	stdin.setRawMode(true);
 	if (!resumed && !options.pick) layDemo(setup);
 	// chalk does not know NO_COLOR; it has to be told before it is loaded.
@@ -63,6 +71,7 @@ export async function chat(options: ChatOptions): Promise<number> {
 	} else {
 		await agent.startNew();
 	}
+	notices.push(...whatTheFolderSays(setup, workspace, agent.events));
 	if (!syncing)
 		notices.push('MCA_FSYNC=0: lines are not synced to disk; a power failure may lose the newest.');
 	if (setup.demo) {
@@ -120,6 +129,17 @@ function farewell(agent: Agent): string | undefined {
 	if (!session) return undefined;
 	const {inputTokens, outputTokens} = spendOf(agent.events).own;
 	return `Session ${session.id} · ${inputTokens + outputTokens} tokens · go on with: mca --resume ${session.id}\n`;
+}
+
+/** Asked once for a folder that has something to say: until then nothing of it is read. */
+async function askForTrust(setup: Setup, workspace: string): Promise<void> {
+	if (setup.demo || isTrusted(setup.data, workspace)) return;
+	const says = hasSomethingToTrust(workspace);
+	if (says.length === 0) return;
+	const yes = await confirm(
+		`${workspace} holds ${says.join(' and ')}, which would tell the model how to work there. Do you trust this folder?`,
+	);
+	if (yes) trust(setup.data, workspace);
 }
 
 async function confirm(question: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import {Command, CommanderError} from 'commander';
 import {isId} from '../session/sessions.ts';
+import {addAuditCommands} from './audit-commands.ts';
 import {packageVersion} from './package-folder.ts';
 import {UsageError} from './usage-error.ts';
 
@@ -40,6 +41,11 @@ async function parse(args: string[]): Promise<number> {
 		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
 		.option('--model <name>', 'the model to ask')
 		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
+		.option(
+			'--mode <mode>',
+			'ask (default), edits (changes in the workspace pass), plan (nothing is changed)',
+		)
+		.option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each')
 		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
 		.action(async (words: string[], options) => {
 			const {prompt, resume} = resumeAndPrompt(words, options.resume);
@@ -65,7 +71,15 @@ async function parse(args: string[]): Promise<number> {
 		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
 		.option('--model <name>', 'the model to ask')
 		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
+		.option(
+			'--mode <mode>',
+			'ask (default), edits (changes in the workspace pass), plan (nothing is changed)',
+		)
+		.option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each')
 		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.option('--allow <command>', 'allow exactly this command; can be given more than once', collect, [])
+		.option('--max-steps <n>', 'model calls before it stops')
+		.option('--max-cost <dollars>', 'US dollars after which no further model call is made')
 		.option('--yes', 'allow what would be asked (never what is denied)')
 		.option('--json', 'print what happens as JSON, one AgentEvent a line')
 		.action(async (words: string[], options) => {
@@ -109,8 +123,16 @@ async function parse(args: string[]): Promise<number> {
 			status = await forkSession(id, options);
 		});
 
+	addAuditCommands(program, (ended) => {
+		status = ended;
+	});
+
 	await program.parseAsync(args, {from: 'user'});
 	return status;
+}
+
+function collect(value: string, others: string[]): string[] {
+	return [...others, value];
 }
 
 /** `--resume` takes an id or nothing: a word behind it that is no id belongs to the prompt. */

@@ -33,6 +33,9 @@ const config = z.strictObject({
 	prices: z.record(z.string(), price).optional(),
 	/** Tokens, by model. */
 	contextWindows: z.record(z.string(), z.int().positive()).optional(),
+	/** `off`: commands are not run in the sandbox, and each is asked. */
+	sandbox: z.enum(['on', 'off']).optional(),
+	mode: z.enum(['ask', 'edits', 'plan']).optional(),
 	/** Model calls in a turn before you are asked to go on. */
 	maxSteps: z.int().min(1).optional(),
 });

@@ -12,7 +12,8 @@ import {plainLine} from '../tools/plain-text.ts';
 import {defineTool} from '../tools/tool.ts';
 import {configFolder, readConfig} from './config.ts';
 import {type Chosen, chooseProvider} from './provider.ts';
-import {makeFolder, ownModels} from './setup.ts';
+import {makeFolder, ownModels, realFolder} from './setup.ts';
+import {sandboxFor} from './terms.ts';
 
 type Finding = {check: string; state: 'ok' | 'failed' | 'note'; says: string};
 
@@ -38,6 +39,7 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 			'none is configured: mca plays its demo. Set OPENAI_API_KEY, OPENAI_BASE_URL or --provider.',
 		);
 	}
+	await checkSandbox(options, config, tell);
 	await lookForLocal(chosen?.options.baseURL, tell);
 	if (options.json) process.stdout.write(`${JSON.stringify(findings)}\n`);
 	return findings.some((finding) => finding.state === 'failed') ? 1 : 0;
@@ -150,6 +152,18 @@ const addTool = defineTool({
 	paths: () => [],
 	run: async ({a, b}) => ({ok: true, content: String(a + b), summary: 'added'}),
 });
+
+async function checkSandbox(
+	options: DoctorOptions,
+	config: ReturnType<typeof readConfig>,
+	tell: Tell,
+): Promise<void> {
+	const workspace = realFolder(options.folder ?? process.cwd());
+	const state = await sandboxFor({sandbox: config.sandbox ?? 'on', data: dataFolder()}, workspace);
+	if (state.state === 'on')
+		tell('sandbox', 'ok', 'commands run in it unasked: the workspace read-only, no network');
+	else tell('sandbox', 'note', state.why);
+}
 
 async function lookForLocal(configured: string | undefined, tell: Tell): Promise<void> {
 	for (const name of localProviders) {

@@ -7,6 +7,7 @@ import {plainText} from '../tools/plain-text.ts';
 import {resumedLine} from '../ui/resumed-line.ts';
 import {findResumed} from './resume.ts';
 import {layDemo, newAgent, setUp} from './setup.ts';
+import {tightened, whatTheFolderSays} from './terms.ts';
 import {UsageError} from './usage-error.ts';
 import {cutSentence} from './verify.ts';
 
@@ -17,6 +18,11 @@ export type RunOptions = {
 	folder?: string;
 	model?: string;
 	provider?: string;
+	mode?: string;
+	sandbox?: string;
+	allow?: string[];
+	maxSteps?: string;
+	maxCost?: string;
 	yes?: boolean;
 	json?: boolean;
 };
@@ -45,6 +51,8 @@ export async function run(options: RunOptions): Promise<number> {
 			1,
 		);
 	}
+	const workspace = resumed?.workspace ?? setup.workspace;
+	setup.mode = tightened(setup, workspace);
 	const agent = newAgent(setup, decide);
 	const events: AgentEvent[] = [];
 	agent.subscribe((event) => events.push(event));
@@ -59,6 +67,7 @@ export async function run(options: RunOptions): Promise<number> {
 	} else {
 		layDemo(setup);
 	}
+	for (const note of whatTheFolderSays(setup, workspace, agent.events)) tell(note);
 	if (!syncing) tell('MCA_FSYNC=0: lines are not synced to disk; a power failure may lose the newest.');
 
 	agent.subscribe((event) => (options.json ? print(JSON.stringify(event)) : narrate(event)));

@@ -2,6 +2,7 @@ import {cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statS
 import {homedir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {Agent, type AgentOptions} from '../agent/agent.ts';
+import {type Mode, modes} from '../agent/gate.ts';
 import type {Gateway} from '../agent/gateway.ts';
 import {openaiGateway} from '../agent/openai.ts';
 import type {OwnModels, Price} from '../agent/prices.ts';
@@ -11,6 +12,8 @@ import {tools} from '../tools/index.ts';
 import {type Config, configFolder, readConfig} from './config.ts';
 import {packageFolder, packageVersion} from './package-folder.ts';
 import {type Chosen, chooseProvider} from './provider.ts';
+import {keepRule, removeRule} from './rules.ts';
+import {termsOf} from './terms.ts';
 import {UsageError} from './usage-error.ts';
 
 export type Flags = {
@@ -18,6 +21,12 @@ export type Flags = {
 	folder?: string | undefined;
 	model?: string | undefined;
 	provider?: string | undefined;
+	mode?: string | undefined;
+	sandbox?: string | undefined;
+	/** Commands that are allowed to the letter. */
+	allow?: string[] | undefined;
+	maxSteps?: string | undefined;
+	maxCost?: string | undefined;
 };
 
 /** Everything that a command needs to know of where and with what it works. */
@@ -26,6 +35,13 @@ export type Setup = {
 	workspace: string;
 	data: string;
 	config: Config;
+	configFolder: string;
+	mode: Mode;
+	sandbox: 'on' | 'off';
+	allow: readonly string[];
+	maxSteps?: number;
+	/** US dollars. */
+	maxCostUsd?: number;
 	/** Where the scripted demo plays instead of the workspace; its prompts, in order. */
 	demo?: {folder: string; prompts: string[]};
 	/** Absent where a script plays. */
@@ -44,10 +60,22 @@ const env = process.env;
 
 /** Flags beat the environment, the environment beats config.json, that beats the defaults. */
 export function setUp(flags: Flags): Setup {
-	const config = readConfig(configFolder(env));
+	const folder = configFolder(env);
+	const config = readConfig(folder);
 	const here = realFolder(flags.folder ?? process.cwd());
 	const chosenModel = flags.model ?? (env.MCA_MODEL || undefined);
-	const models = ownModels(config);
+	const maxSteps = positive('--max-steps', flags.maxSteps) ?? config.maxSteps;
+	const maxCostUsd = positive('--max-cost', flags.maxCost);
+	const common = {
+		config,
+		configFolder: folder,
+		models: ownModels(config),
+		mode: oneOf('--mode', flags.mode ?? config.mode ?? 'ask', modes),
+		sandbox: oneOf('--sandbox', flags.sandbox ?? config.sandbox ?? 'on', ['on', 'off'] as const),
+		allow: flags.allow ?? [],
+		...(maxSteps === undefined ? {} : {maxSteps}),
+		...(maxCostUsd === undefined ? {} : {maxCostUsd}),
+	};
 	const mock = env.MOCK === '1';
 	const provider = mock ? undefined : chooseProvider(flags.provider, env, config);
 	if (!provider) {
@@ -56,7 +84,7 @@ export function setUp(flags: Flags): Setup {
 				'A model is configured, but nobody to ask: set OPENAI_API_KEY, OPENAI_BASE_URL or --provider.',
 			);
 		}
-		return {config, models, ...scriptedSetup(here, mock)};
+		return {...common, ...scriptedSetup(here, mock)};
 	}
 	const defaultModel = provider.model ?? config.model ?? chosenModel;
 	if (!defaultModel) {
@@ -68,8 +96,7 @@ export function setUp(flags: Flags): Setup {
 	return {
 		workspace: here,
 		data,
-		config,
-		models,
+		...common,
 		provider,
 		gateway: openaiGateway(provider.options),
 		...(chosenModel ? {chosenModel} : {}),
@@ -79,7 +106,7 @@ export function setUp(flags: Flags): Setup {
 }
 
 /** The script plays in the workspace for MOCK=1, else, and in mca's own folder, in the demo's. */
-function scriptedSetup(here: string, mock: boolean): Omit<Setup, 'config' | 'models'> {
+function scriptedSetup(here: string, mock: boolean) {
 	const script = readScript();
 	const gateway = scriptedGateway(script, Number(env.MCA_SCRIPT_PACE_MS ?? 0));
 	const scripted = {gateway, defaultModel: 'scripted'};
@@ -119,7 +146,12 @@ export function newAgent(setup: Setup, decide?: AgentOptions['decide']): Agent {
 		version: packageVersion(),
 		tools,
 		models: setup.models,
-		...(setup.config.maxSteps === undefined ? {} : {maxSteps: setup.config.maxSteps}),
+		mode: setup.mode,
+		termsOf: (workspace) => termsOf(setup, workspace),
+		keepRule: (workspace, command) => keepRule(setup.configFolder, {workspace, command}),
+		dropRule: (workspace, command) => removeRule(setup.configFolder, {workspace, command}),
+		...(setup.maxSteps === undefined ? {} : {maxSteps: setup.maxSteps}),
+		...(setup.maxCostUsd === undefined ? {} : {maxCostUsd: setup.maxCostUsd}),
 		...(decide ? {decide} : {}),
 	});
 }
@@ -146,12 +178,28 @@ export async function sessionPath(id: string): Promise<string> {
 	);
 }
 
+function positive(flag: string, value: string | undefined): number | undefined {
+	if (value === undefined) return undefined;
+	const number = Number(value);
+	if (Number.isFinite(number) && number > 0) return number;
+	throw new UsageError(`${flag} takes a number above 0, not ${value}.`);
+}
+
+function oneOf<T extends string>(flag: string, value: string, choices: readonly T[]): T {
+	const found = choices.find((choice) => choice === value);
+	if (found) return found;
+	throw new UsageError(
+		`${flag} takes ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}, not ${value}.`,
+	);
+}
+
 /** mca's own folders are its user's alone. */
 export function makeFolder(folder: string): void {
 	mkdirSync(folder, {recursive: true, mode: 0o700});
 }
 
-function realFolder(folder: string): string {
+/** The real path of a folder that was named; a UsageError where it is none. */
+export function realFolder(folder: string): string {
 	try {
 		const real = realpathSync(folder);
 		if (statSync(real).isDirectory()) return real;
@@ -162,7 +210,7 @@ function realFolder(folder: string): string {
 }
 
 /** mca's own folders, or where the workspace lies inside them (the demo under $MCA_HOME) what they hold. */
-function forbidden(workspace: string, data: string): string[] {
+export function forbidden(workspace: string, data: string): string[] {
 	return [data, dataFolder(env), configFolder(env)].flatMap((folder) => {
 		const real = existsSync(folder) ? realpathSync(folder) : folder;
 		if (!`${workspace}/`.startsWith(`${real}/`)) return [real];

@@ -10,10 +10,15 @@ import {resolveInside} from './workspace.ts';
 export type Before = {bytes: Buffer; text: string; bom: boolean};
 
 /** What a tool wants the file to be, and a sentence that says so; or a sentence that says why not. */
-export type Planned = {ok: true; after: Buffer; did: string} | {ok: false; reason: string};
+export type Planned =
+	| {ok: true; after: Buffer; did: string; approximate?: string}
+	| {ok: false; reason: string};
 
-/** Decides from what is there, null for nothing. It touches nothing: it is asked for the preview and again for the run. */
-export type Plan = (before: Before | null, display: string) => Planned;
+/**
+Decides from what is there, null for nothing. It touches nothing: it is asked for the preview and again for the run. Only where a
+person sees the result first may it take a text that is not there to the letter for one that nearly is (`mayGuess`).
+*/
+export type Plan = (before: Before | null, display: string, mayGuess: boolean) => Planned;
 
 type Change = {
 	ok: true;
@@ -23,14 +28,16 @@ type Change = {
 	stats: Stats | null;
 	after: Buffer;
 	did: string;
+	approximate?: string;
 };
 
 /** What the change would be, and the hash of what it starts from. */
 export async function previewChange(given: string, context: ToolContext, plan: Plan): Promise<Preview> {
-	const change = await planChange(given, context, plan);
+	const change = await planChange(given, context, plan, true);
 	if (!change.ok) return {kind: 'fails', text: change.reason};
 	const {text} = diffFor(change);
-	return {kind: 'diff', path: change.display, text, basis: basisOf(change)};
+	const {display, approximate} = change;
+	return {kind: 'diff', path: display, text, basis: basisOf(change), ...(approximate ? {approximate} : {})};
 }
 
 /**
@@ -48,7 +55,7 @@ export async function applyChange(
 	if (!place.ok) return failure(place.reason);
 	return inQueue(place.path, async () => {
 		if (context.signal.aborted) return cancelled();
-		const change = await planChange(given, context, plan);
+		const change = await planChange(given, context, plan, context.approvedBasis !== undefined);
 		if (!change.ok) return failure(change.reason);
 		const {path, display, stats, after} = change;
 		const before = basisOf(change);
@@ -75,6 +82,7 @@ async function planChange(
 	given: string,
 	context: ToolContext,
 	plan: Plan,
+	mayGuess: boolean,
 ): Promise<Change | {ok: false; reason: string}> {
 	const place = await resolveInside(given, context);
 	if (!place.ok) return place;
@@ -93,10 +101,11 @@ async function planChange(
 		}
 		before = {bytes: content.bytes, text: decoded.text, bom: decoded.bom};
 	}
-	const planned = plan(before, display);
+	const planned = plan(before, display, mayGuess);
 	if (!planned.ok) return planned;
 	const stats = content.at === 'file' ? content.stats : null;
-	return {ok: true, path, display, before, stats, after: planned.after, did: planned.did};
+	const {after, did, approximate} = planned;
+	return {ok: true, path, display, before, stats, after, did, ...(approximate ? {approximate} : {})};
 }
 
 function diffFor({display, before, after}: Change) {

@@ -3,7 +3,7 @@ import {count} from './amounts.ts';
 import {applyChange, type Before, type Planned, previewChange} from './change-file.ts';
 import {EDITS} from './limits.ts';
 import {dominantEnding, type LfView, lfView, lineOf, toLf, withEnding} from './line-endings.ts';
-import {nearMatch} from './near-match.ts';
+import {locate, nearMatch} from './near-match.ts';
 import {defineTool} from './tool.ts';
 
 type Edit = {old_text: string; new_text: string};
@@ -35,12 +35,14 @@ export const editFile = defineTool({
 	label: ({path}) => path,
 	paths: ({path}) => [path],
 	preview: ({path, edits}, context) =>
-		previewChange(path, context, (before, display) => plan(edits, before, display)),
+		previewChange(path, context, (before, display, mayGuess) => plan(edits, before, display, mayGuess)),
 	run: ({path, edits}, context) =>
-		applyChange(path, context, (before, display) => plan(edits, before, display), {diffInResult: true}),
+		applyChange(path, context, (before, display, mayGuess) => plan(edits, before, display, mayGuess), {
+			diffInResult: true,
+		}),
 });
 
-function plan(edits: Edit[], before: Before | null, display: string): Planned {
+function plan(edits: Edit[], before: Before | null, display: string, mayGuess: boolean): Planned {
 	if (before === null) {
 		return {
 			ok: false,
@@ -49,9 +51,20 @@ function plan(edits: Edit[], before: Before | null, display: string): Planned {
 	}
 	const view = lfView(before.text);
 	const found: Found[] = [];
+	const guesses: string[] = [];
 	for (const [i, raw] of edits.entries()) {
 		const edit = {old_text: lfWithoutMark(raw.old_text), new_text: lfWithoutMark(raw.new_text)};
 		const name = edits.length === 1 ? 'old_text' : `old_text of edit ${i + 1}`;
+		const near =
+			mayGuess && !view.text.includes(edit.old_text) ? locate(view.text, edit.old_text) : undefined;
+		if (near && edit.old_text !== edit.new_text && raw.new_text.isWellFormed()) {
+			const {start, end, first, last} = near;
+			guesses.push(first === last ? `line ${first}` : `lines ${first} to ${last}`);
+			const isWhole = edit.old_text.endsWith('\n') && view.text[end] === '\n';
+			const old_text = view.text.slice(start, isWhole ? end + 1 : end);
+			found.push({start, end: start + old_text.length, edit: {old_text, new_text: edit.new_text}, name});
+			continue;
+		}
 		const problem = whyNot(edit, raw, view, name, display);
 		if (problem !== null) return {ok: false, reason: problem};
 		const start = view.text.indexOf(edit.old_text);
@@ -77,7 +90,15 @@ function plan(edits: Edit[], before: Before | null, display: string): Planned {
 		};
 	});
 	const after = splice(before, splices);
-	return {ok: true, after, did: `Edited ${display}: ${count(edits.length, 'replacement')}.`};
+	const did = `Edited ${display}: ${count(edits.length, 'replacement')}.`;
+	if (guesses.length === 0) return {ok: true, after, did};
+	const where = guesses.join(', ');
+	return {
+		ok: true,
+		after,
+		did: `${did} The text was matched approximately, at ${where}.`,
+		approximate: `the text is not there to the letter; ${where} ${guesses.length > 1 || where.startsWith('lines') ? 'are' : 'is'} taken for it`,
+	};
 }
 
 /** A sentence, or null where the edit can be made. */

@@ -3,6 +3,29 @@ const MAX_COMPARISONS = 20_000_000;
 /** Lines of the file that a hint shows. */
 const MAX_SHOWN = 40;
 
+/** Whole lines of a file: from and to are indexes of its text, first and last its line numbers. */
+export type Located = {start: number; end: number; first: number; last: number};
+
+/**
+Where a text was meant to be that does not occur in a file: the one place whose lines are all the same as its own but for white
+space and kinds of quotes. Both have `\n` only. It only locates: what is there is what will be replaced, and a person has to see it.
+*/
+export function locate(file: string, wanted: string): Located | undefined {
+	const parts = trimBlank(wanted.split('\n').map(look));
+	const lines = file.split('\n');
+	if (parts.length === 0 || parts.length * lines.length > MAX_COMPARISONS) return undefined;
+	const looks = lines.map(look);
+	const places: number[] = [];
+	for (let at = 0; at + parts.length <= looks.length && places.length < 2; at++) {
+		if (parts.every((part, i) => looks[at + i] === part)) places.push(at);
+	}
+	const [at] = places;
+	if (at === undefined || places.length > 1) return undefined;
+	const start = lines.slice(0, at).reduce((sum, line) => sum + line.length + 1, 0);
+	const length = lines.slice(at, at + parts.length).join('\n').length;
+	return {start, end: start + length, first: at + 1, last: at + parts.length};
+}
+
 /**
 A sentence about the lines that a text was meant to be, for a text that does not occur in a file. Both have `\n` only.
 

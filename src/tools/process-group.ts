@@ -1,13 +1,46 @@
-import {type ChildProcess, spawn} from 'node:child_process';
+import {type ChildProcess, type IOType, type StdioOptions, spawn} from 'node:child_process';
 import {randomBytes} from 'node:crypto';
-import {accessSync, constants, readdirSync, readFileSync} from 'node:fs';
+import {accessSync, closeSync, constants as fsConstants, openSync, readdirSync, readFileSync} from 'node:fs';
 import type {Socket} from 'node:net';
+import {constants} from 'node:os';
 import {delimiter, join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {setTimeout as wait} from 'node:timers/promises';
 import {commandEnvironment} from './command-environment.ts';
 
 export type Member = {pid: number; command: string};
+
+/** What a program reads through a file descriptor of its own, from the first byte to the end. */
+export type Feed = {fd: number; data: string | Uint8Array};
+
+/** The lowest descriptor that a feed may have. */
+export const FIRST_FEED = 4;
+
+/** A program to start. */
+export type Start = {
+	file: string;
+	args: readonly string[];
+	/** All of it: nothing of our own environment is added. */
+	env: NodeJS.ProcessEnv;
+	/** With consecutive descriptors from `FIRST_FEED` on. */
+	feeds?: readonly Feed[];
+	/**
+	`file` is bubblewrap. The kernel ends all that it started when it ends itself, so nothing is left running; and how its program
+	ended it tells as a shell does (128 + signal).
+	*/
+	isSandboxed?: boolean;
+};
+
+/** Runs programs so that they can look at the workspace, and do nothing else. */
+export type Sandbox = {
+	/** The only folder that it runs programs in; real path. */
+	workspace: string;
+	/** The same program, in the sandbox. `hidden` are files (and, ending in /, folders) of the workspace that it will not see. */
+	wrap(
+		start: Start,
+		signal: AbortSignal,
+	): Promise<{ok: true; start: Start; hidden: readonly string[]} | {ok: false; reason: string}>;
+};
 
 /** A command and everything that it started, as far as it can be found. */
 export type ProcessGroup = {
@@ -24,7 +57,7 @@ export type ProcessGroup = {
 	end(graceMs: number, hurry?: AbortSignal): Promise<void>;
 	/**
 	The command has ended: what has it left running? That runs on until mca ends, and then is ended with it. Without any,
-	nothing is left of the group.
+	nothing is left of the group, and in a sandbox nothing ever is.
 	*/
 	settle(): Promise<Member[]>;
 };
@@ -39,6 +72,8 @@ Waits for the other end of fd 3 to close, which happens however mca ends, kill -
 Being a member itself, it keeps the group's number from being given to others as long as it may be used for a kill.
 */
 const WATCH = [
+	// It is outside of the sandbox, where the workspace's programs must not be.
+	'PATH=/usr/bin:/bin:/run/current-system/sw/bin',
 	'trap "" HUP INT TERM; read -r _ && exit',
 	`kill -s KILL $(grep -ls "${MARK}=$${MARK}" /proc/[0-9]*/environ | cut -d / -f 3 | grep -vx $$)`,
 	'kill -s KILL 0',
@@ -47,24 +82,37 @@ const WATCH = [
 /** Starts the watcher as nobody's child, so that the command's own `wait` knows nothing of it, and becomes the command. */
 const START = `(/bin/sh -c '${WATCH}' mca-watch <&3 >/dev/null 2>&1 3<&- &); exec 3<&-; exec "$@"`;
 
-/** Start a shell command in `cwd`, without stdin and terminal, as the leader of its own process group. Throws what spawn throws. */
-export function startGroup(command: string, cwd: string): ProcessGroup {
+/** The shell that is to run a command. */
+export function shellCommand(command: string): Start {
+	return {file: shell(), args: ['-c', command], env: commandEnvironment(process.env)};
+}
+
+/** Start a program in `cwd`, without stdin and terminal, as the leader of its own process group. Throws what spawn throws. */
+export function startGroup(start: Start, cwd: string): ProcessGroup {
+	const {file, args, env, feeds = [], isSandboxed = false} = start;
 	const mark = randomBytes(12).toString('hex');
-	const child = spawn('/bin/sh', ['-c', START, 'mca', shell(), '-c', command], {
-		cwd,
-		env: {...commandEnvironment(process.env), [MARK]: mark},
-		detached: true,
-		stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-	});
+	const nothing = isSandboxed ? openSync('/dev/null', 'r+') : undefined;
+	let child: ChildProcess;
+	try {
+		child = spawn('/bin/sh', ['-c', START, 'mca', file, ...args], {
+			cwd,
+			env: {...env, [MARK]: mark},
+			detached: true,
+			stdio: descriptors(feeds.length, nothing),
+		});
+	} finally {
+		if (nothing !== undefined) closeSync(nothing);
+	}
 	const {pid, stdout, stderr} = child;
 	const watcher = child.stdio[3] as Socket;
 	// There are none where the system has no more of them.
 	if (!stdout || !stderr || !watcher) throw new Error('no pipe could be made for its output');
 	// The watcher may be gone before it is told to go.
 	watcher.on('error', () => {});
+	for (const {fd, data} of feeds) feed(child.stdio[fd] as Socket, data);
 	const exited = new Promise<{code: number | null; signal: NodeJS.Signals | null}>((resolve, reject) => {
 		child.once('error', reject);
-		child.once('exit', (code, signal) => resolve({code, signal}));
+		child.once('exit', (code, signal) => resolve(isSandboxed ? asShell(code, signal) : {code, signal}));
 	});
 	// Whoever asks late gets the rejection all the same.
 	exited.catch(() => {});
@@ -81,7 +129,9 @@ export function startGroup(command: string, cwd: string): ProcessGroup {
 		exited,
 		members,
 		async end(graceMs, hurry) {
-			signalAll('SIGTERM');
+			// bubblewrap would take its program along at once.
+			if (isSandboxed) for (const member of members().filter(isContained)) send(member.pid, 'SIGTERM');
+			else signalAll('SIGTERM');
 			await until(() => hurry?.aborted || !isRunning(), graceMs);
 			signalAll('SIGKILL');
 			// What left the group is found by its mark, again and again, since it may have been forking.
@@ -93,6 +143,10 @@ export function startGroup(command: string, cwd: string): ProcessGroup {
 		},
 		async settle() {
 			releaseEnded();
+			if (isSandboxed) {
+				watcher.end('\n');
+				return [];
+			}
 			// A pipeline's last member may be about to end too.
 			if (members().length > 0) await wait(50);
 			const left = members();
@@ -120,6 +174,47 @@ function releaseEnded() {
 		watcher.end('\n');
 		held.delete(watcher);
 	}
+}
+
+/** Output, the watcher and the feeds; where `nothing` is given, it takes the place of all that would be inherited beside them. */
+function descriptors(feeds: number, nothing?: number): StdioOptions {
+	const list: (IOType | number)[] = ['ignore', 'pipe', 'pipe', 'pipe', ...Array(feeds).fill('pipe')];
+	if (nothing === undefined) return list;
+	for (const fd of inherited()) {
+		while (list.length <= fd) list.push('ignore');
+		if (fd >= FIRST_FEED + feeds) list[fd] = nothing;
+	}
+	return list;
+}
+
+/** What mca was started with beside its terminal, such as a shell's pipes: Node hands it on to whatever it starts. */
+function inherited(): number[] {
+	const closesOnExec = 0o2000000;
+	return readdirSync('/proc/self/fd')
+		.map(Number)
+		.filter((fd) => {
+			const flags = /^flags:\s*([0-7]+)/m.exec(readProc('self', `fdinfo/${fd}`))?.[1];
+			return fd > 2 && flags !== undefined && (Number.parseInt(flags, 8) & closesOnExec) === 0;
+		});
+}
+
+/** The pipe is let go of when all is written: the watcher keeps its other end open. */
+function feed(pipe: Socket, data: string | Uint8Array) {
+	// Who was to read it may not have started.
+	pipe.on('error', () => {});
+	pipe.end(data, () => pipe.destroy());
+}
+
+function asShell(code: number | null, signal: NodeJS.Signals | null) {
+	const names = Object.entries(constants.signals) as [NodeJS.Signals, number][];
+	const [name] = names.find(([, number]) => code === 128 + number) ?? [];
+	return name === undefined ? {code, signal} : {code: null, signal: name};
+}
+
+/** Whether it runs in a process namespace below ours, not being the first in there, which is bubblewrap's own. */
+function isContained({pid}: Member): boolean {
+	const [, , inside] = /^NSpid:\t(\d+)\t(?:\d+\t)*(\d+)$/m.exec(readProc(`${pid}`, 'status')) ?? [];
+	return inside !== undefined && inside !== '1';
 }
 
 function hasEnded(child: ChildProcess): boolean {
@@ -183,7 +278,7 @@ function shell(): string {
 
 function isExecutable(path: string): boolean {
 	try {
-		accessSync(path, constants.X_OK);
+		accessSync(path, fsConstants.X_OK);
 		return true;
 	} catch {
 		return false;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type {FileChange} from '../session/events.ts';
+import type {Sandbox} from './process-group.ts';
 
 /** What a tool is given beside its arguments. Nothing in here comes from the model. */
 export type ToolContext = {
@@ -17,6 +18,8 @@ export type ToolContext = {
 	onOutput?: (text: string) => void;
 	/** The `basis` of the preview that was approved: a tool that writes refuses if the file is no longer that. */
 	approvedBasis?: string | null;
+	/** With it a command runs in the sandbox, whatever its arguments say; without it as mca itself does. */
+	sandbox?: Sandbox;
 };
 
 /** A failure is a result like any other: `ok: false` and a sentence that tells the model what to do instead. */
@@ -37,10 +40,20 @@ export type ToolResult = {
 /** What a call would do, for the person who is asked. */
 export type Preview =
 	| {kind: 'command'; text: string}
-	/** `basis` is the sha256 (hex) of the file that the diff starts from, null where there is none. */
-	| {kind: 'diff'; path: string; text: string; basis: string | null}
+	/**
+	`basis` is the sha256 (hex) of the file that the diff starts from, null where there is none. `approximate` says that the text
+	to replace was not found to the letter, and where it is meant to be: only a person may let that pass.
+	*/
+	| {kind: 'diff'; path: string; text: string; basis: string | null; approximate?: string}
 	/** It would fail: why. Running it gives the same sentence as a result. */
 	| {kind: 'fails'; text: string};
+
+/** What a call would do, as far as the gate has to know. */
+export type Acts =
+	| {kind: 'read'}
+	| {kind: 'change'}
+	/** `outside`: the model asks to run it outside of the sandbox. */
+	| {kind: 'command'; command: string; outside: boolean};
 
 /** A call whose arguments fit the tool's schema. */
 export type PreparedCall = {
@@ -49,6 +62,7 @@ export type PreparedCall = {
 	label: string;
 	/** The paths it names, as the model wrote them. */
 	paths: readonly string[];
+	acts: Acts;
 	preview(context: ToolContext): Promise<Preview>;
 	run(context: ToolContext): Promise<ToolResult>;
 };
@@ -72,6 +86,8 @@ type Definition<S extends z.ZodObject> = {
 	schema: S;
 	label(args: z.infer<S>): string;
 	paths(args: z.infer<S>): string[];
+	/** Left out where `readOnly` says it all. */
+	acts?(args: z.infer<S>): Acts;
 	/** Left out by read-only tools: nobody is asked about them but for what they read. */
 	preview?(args: z.infer<S>, context: ToolContext): Promise<Preview>;
 	run(args: z.infer<S>, context: ToolContext): Promise<ToolResult>;
@@ -108,6 +124,7 @@ export function defineTool<S extends z.ZodObject>(definition: Definition<S>): To
 				tool,
 				label,
 				paths: definition.paths(args),
+				acts: definition.acts?.(args) ?? {kind: readOnly ? 'read' : 'change'},
 				preview: async (context) =>
 					definition.preview
 						? definition.preview(args, context)

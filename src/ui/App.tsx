@@ -1,13 +1,13 @@
 import {Box, Text, useAnimation, useApp, useCursor, useInput, usePaste, useWindowSize} from 'ink';
 import {useEffect, useMemo, useRef, useState} from 'react';
 import type {Agent} from '../agent/agent.ts';
-import {owesAnswer} from '../session/replay.ts';
 import type {Library} from '../session/sessions.ts';
 import {actions} from './actions.ts';
 import {Composer} from './Composer.tsx';
 import {Conversation, conversationBlocks} from './Conversation.tsx';
 import {chunkOf, composerRows, type Draft, draftOf, edit, emptyDraft, textOf} from './composer.ts';
-import {oneLine, type Row, spread} from './display.ts';
+import type {Row} from './display.ts';
+import {divider, header, nextMode, placeholder, ruleRows, statusRow} from './edges.ts';
 import {ForkPicker} from './ForkPicker.tsx';
 import {GatePrompt, previewHeight, questionRows} from './GatePrompt.tsx';
 import {deadMs, freshGate, type GateState, gateKey} from './gate-state.ts';
@@ -20,8 +20,6 @@ import {moveSelection} from './Picker.tsx';
 import {filtered, freshResume, ResumePicker, type ResumeState} from './ResumePicker.tsx';
 import {Sidebar} from './Sidebar.tsx';
 import {keysHere, layout, type Screen, sidebarColumns, smallest} from './screen.ts';
-import {glyph, theme} from './theme.ts';
-import {contextShare, totals} from './totals.ts';
 import {useView, type ViewStore} from './use-agent.ts';
 import {useLatest} from './use-latest.ts';
 import {useSessions} from './use-sessions.ts';
@@ -176,6 +174,13 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 					selected: moveSelection(screen.selected, screen.points.length, mainHeight - 2, key),
 				});
 			}
+			case 'rules': {
+				if (key.escape) return close();
+				const rule = agent.rules[screen.selected];
+				if (input === 'd' && rule !== undefined) agent.removeRule(rule);
+				const selected = moveSelection(screen.selected, agent.rules.length, mainHeight - 1, key);
+				return setScreen({show: 'rules', selected});
+			}
 			case 'models':
 				if (key.escape) return close();
 				return setModels((state) => ({
@@ -225,6 +230,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		if (key.ctrl && input === 't') return setThinking((now) => !now);
 		if (view.retry && input === 'r' && textOf(draft) === '') return agent.retryNow();
 		if (key.ctrl && input === 'd' && textOf(draft) === '') return exit();
+		if (key.tab && key.shift) return agent.useMode(nextMode(agent.mode));
 		if (key.tab) return suggestion && textOf(draft) === '' ? setDraft(draftOf(suggestion)) : undefined;
 		if (key.return && !key.meta && !key.shift) {
 			if (!draft.before.endsWith('\\')) return attempt(send(textOf(draft)));
@@ -257,6 +263,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		// One that is not drawn yet is not asked yet.
 		if (!question || asked.current?.question !== question || Date.now() - asked.current.at < deadMs) return;
 		const next = gateKey(latestGate(), press, {
+			question,
 			total: questionRows(question, columns - 4).length,
 			shown: previewHeight(question, columns, gateHeight),
 			typing: asked.current.typing,
@@ -298,6 +305,13 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 						setGate((now) => ({...now, reason: oneLineInput(text)}));
 						if (submit) refuse(text);
 					}}
+					onRule={(command) =>
+						setGate((now) => ({...now, rule: now.rule && {...now.rule, command: oneLineInput(command)}}))
+					}
+					onSendRule={() => {
+						const {rule} = latestGate();
+						if (rule) agent.answer(question.id, {allow: true, remember: rule});
+					}}
 					onSendReason={refuse}
 				/>
 			) : (
@@ -328,6 +342,8 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 				return <LogView blocks={log} scroll={screen.scroll} {...room} />;
 			case 'fork':
 				return <ForkPicker view={view} points={screen.points} selected={screen.selected} {...room} />;
+			case 'rules':
+				return <Lines rows={ruleRows(agent.rules, screen.selected, room)} {...room} />;
 			case 'models':
 				return (
 					<ModelPicker
@@ -360,61 +376,6 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 }
 
 const bar: Row = [{text: '│', dim: true}];
-
-function header(view: View, demo: boolean, home: string, columns: number): Row {
-	const {workspace, model} = view.place;
-	const short =
-		workspace === home || workspace.startsWith(`${home}/`) ? `~${workspace.slice(home.length)}` : workspace;
-	const title: Row = [
-		{text: ' mca', color: theme.accent, bold: true},
-		...(demo ? [{text: '  DEMO', color: theme.warn, bold: true}] : []),
-		{text: `  ${view.session?.id ?? 'new session'} · ${oneLine(short, 40)}`},
-		{text: ` · ${oneLine(model, 40)}`, dim: true},
-	];
-	return spread(title, [{text: `${totals(view)} `, dim: true}], columns);
-}
-
-function divider(columns: number, sidebar: boolean): Row {
-	if (!sidebar) return [{text: '─'.repeat(columns), dim: true}];
-	const left = columns - sidebarColumns - 1;
-	return [{text: `${'─'.repeat(left)}┴${'─'.repeat(columns - left - 1)}`, dim: true}];
-}
-
-function placeholder(view: View, suggestion: string | undefined): string {
-	if (view.busy) return '';
-	if (owesAnswer(view.events)) return 'Enter asks the model for the answer it owes';
-	return suggestion ? `${suggestion}   (Tab takes it)` : '';
-}
-
-/** One column stays free: writing the last cell of the last row scrolls some terminals. */
-function statusRow(left: string, view: View, columns: number): Row {
-	return spread(
-		[{text: ` ${oneLine(left, columns)}`, dim: true}],
-		[...context(view), state(view)],
-		columns - 1,
-	);
-}
-
-/** How full the context is, once that is known; from 80 % on it is a warning. */
-function context(view: View): Row {
-	const share = contextShare(view);
-	if (share === undefined) return [];
-	const text = `context ${Math.round(share * 100)} %`;
-	return share >= 0.8
-		? [{text: `${glyph.warn} ${text}  `, color: theme.warn, bold: true}]
-		: [{text: `${text}  `, dim: true}];
-}
-
-function state(view: View): Row[number] {
-	if (view.rest?.why === 'unsaved') return {text: 'NOT SAVED', color: theme.bad, bold: true};
-	if (view.question) return {text: 'waits for you', color: theme.warn, bold: true};
-	if (view.retry) {
-		const seconds = Math.max(0, Math.ceil((view.retry.until - Date.now()) / 1000));
-		return {text: `tries again in ${seconds} s`, color: theme.warn};
-	}
-	if (view.busy) return {text: `${glyph.running} working`, color: theme.warn};
-	return {text: 'idle', dim: true};
-}
 
 /** A one-line field takes no line ends, whatever is pasted into it. */
 function oneLineInput(text: string): string {

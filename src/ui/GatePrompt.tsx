@@ -2,7 +2,7 @@ import {Box} from 'ink';
 import TextInput from 'ink-text-input';
 import type {Question} from '../agent/agent-event.ts';
 import {type Row, type Span, spread, wrap} from './display.ts';
-import {type GateState, gateAnswers} from './gate-state.ts';
+import {type GateAnswer, type GateState, gateAnswers} from './gate-state.ts';
 import {Line, Lines} from './Line.tsx';
 import {glyph, theme} from './theme.ts';
 import {visible} from './visible.ts';
@@ -11,6 +11,14 @@ import {visible} from './visible.ts';
 export function questionRows(question: Question, columns: number): Row[] {
 	if (question.kind === 'steps') {
 		return wrap([{text: `This turn has asked the model ${question.steps} times. Go on?`}], columns);
+	}
+	if (question.kind === 'repeat') {
+		const what = `${question.tool} ${visible(question.label)}`;
+		return wrap(
+			[{text: `${what}: called ${question.times} times in this turn with the same result. Go on?`}],
+			columns,
+			2,
+		);
 	}
 	const {preview} = question;
 	if (preview.kind === 'diff') return diffRows(visible(preview.text), columns);
@@ -44,9 +52,11 @@ type Props = {
 	height: number;
 	onReason(text: string): void;
 	onSendReason(text: string): void;
+	onRule(command: string): void;
+	onSendRule(): void;
 };
 
-export function GatePrompt({question, state, columns, height, onReason, onSendReason}: Props) {
+export function GatePrompt({question, state, columns, height, onReason, onSendReason, ...rule}: Props) {
 	const rows = questionRows(question, columns - 4);
 	const shown = previewHeight(question, columns, height);
 	const unread = rows.length - Math.max(state.seen, shown);
@@ -64,12 +74,32 @@ export function GatePrompt({question, state, columns, height, onReason, onSendRe
 				<Lines rows={rows.slice(state.top)} columns={columns - 4} height={shown} />
 			</Box>
 			<Line row={[]} />
-			{state.reason === null ? (
-				<Line row={answerRow(state.selected, unread)} />
-			) : (
+			{state.rule !== null ? (
 				<Box>
-					<Line row={[{text: '  No, because: ', bold: true}]} />
-					<TextInput value={state.reason} onChange={onReason} onSubmit={onSendReason} />
+					<Line row={[{text: '  Always allow: ', bold: true}]} />
+					<TextInput value={state.rule.command} onChange={rule.onRule} onSubmit={rule.onSendRule} />
+					<Line
+						row={[
+							{
+								text: state.rule.keep ? '   kept for this folder (Tab)' : '   in this session (Tab)',
+								dim: true,
+							},
+						]}
+					/>
+				</Box>
+			) : state.reason === null ? (
+				<Line row={answerRow(gateAnswers(question), state.selected, unread)} />
+			) : (
+				<Box height={1}>
+					<Box flexShrink={0}>
+						<Line row={[{text: '  No, because: ', bold: true}]} />
+					</Box>
+					{/* Of a reason that is longer than its row the end is shown, where the typing is. */}
+					<Box height={1} overflow="hidden" flexDirection="column" justifyContent="flex-end">
+						<Box flexShrink={0}>
+							<TextInput value={state.reason} onChange={onReason} onSubmit={onSendReason} />
+						</Box>
+					</Box>
 				</Box>
 			)}
 		</Box>
@@ -96,13 +126,14 @@ function titleOf(question: Extract<Question, {kind: 'tool'}>): Span[] {
 	];
 }
 
-function answerRow(selected: number, unread: number): Row {
+function answerRow(answers: readonly GateAnswer[], selected: number, unread: number): Row {
 	const label = {
 		no: 'No',
 		yes: unread > 0 ? `Yes (after reading ${unread} more rows: PgDn)` : 'Yes',
 		reason: 'No, and say why',
+		remember: 'Yes, always',
 	};
-	return gateAnswers.flatMap((answer, index): Span[] => {
+	return answers.flatMap((answer, index): Span[] => {
 		const isSelected = index === selected;
 		const sign = isSelected ? `${glyph.selected} ` : '  ';
 		const dim = answer === 'yes' && unread > 0 ? {dim: true} : {};

@@ -63,6 +63,8 @@ export function actions(agent: Agent, library: Library, models: Models, latestVi
 				return ui.screen({show: 'log', scroll: {follow: true}});
 			case 'cost':
 				return ui.hint(costLine(latestView()));
+			case 'rules':
+				return ui.screen({show: 'rules', selected: 0});
 			case 'keep': {
 				const {interrupted} = latestView();
 				if (!interrupted) return ui.hint('There is no interrupted answer to keep.');

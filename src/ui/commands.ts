@@ -1,6 +1,6 @@
 /** A line of the composer that is meant for mca and not for the model. */
 export type Command =
-	| {run: 'help' | 'new' | 'log' | 'cost' | 'keep' | 'quit'}
+	| {run: 'help' | 'new' | 'log' | 'cost' | 'keep' | 'rules' | 'quit'}
 	| {run: 'fork'; seq?: number}
 	| {run: 'resume'; id?: string}
 	| {run: 'model'; model?: string}
@@ -15,6 +15,7 @@ export const commands = [
 	{usage: '/new', does: 'start a new session'},
 	{usage: '/model [NAME]', does: 'ask another model from now on; without a name you choose'},
 	{usage: '/keep', does: 'take an interrupted answer into your next prompt'},
+	{usage: '/rules', does: 'the commands that you allowed, and how to take that back'},
 	{usage: '/log', does: 'every event of this session'},
 	{usage: '/cost', does: 'tokens and cost, of this session and inherited'},
 	{usage: '/help', does: 'keys and commands'},
@@ -32,6 +33,7 @@ export function parseCommand(text: string): Command | undefined {
 		case 'log':
 		case 'cost':
 		case 'keep':
+		case 'rules':
 		case 'quit':
 			return argument === undefined ? {run: name} : {run: 'unknown', text};
 		case 'fork':

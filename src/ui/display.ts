@@ -28,7 +28,7 @@ export function display(text: string): string {
 /** The same on one line, cut to `columns` with an ellipsis. */
 export function oneLine(text: string, columns: number): string {
 	return truncate(
-		display(text.slice(0, columns * 8).toWellFormed())
+		display(text.slice(0, columns * 8))
 			.replace(/\s+/g, ' ')
 			.trim(),
 		columns,

@@ -21,6 +21,7 @@ export const keys = [
 	{key: 'Esc Esc', does: 'choose a point to fork at, when nothing runs and nothing is typed'},
 	{key: 'Ctrl+C', does: 'stop the turn, then clear the line, then (twice) leave'},
 	{key: 'Ctrl+D', does: 'leave, when nothing is typed'},
+	{key: 'Shift+Tab', does: 'change the mode: ask, edits (changes pass), plan (nothing is changed)'},
 	{key: 'Ctrl+T', does: 'unfold or fold what the model thought'},
 	{key: 'r', does: 'try again now, while a failed try is waited out'},
 	{key: 'Ctrl+L', does: 'draw the screen anew'},

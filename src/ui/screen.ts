@@ -14,7 +14,8 @@ export type Screen =
 	| {show: 'log'; scroll: Scroll}
 	| {show: 'fork'; points: readonly ForkPoint[]; selected: number}
 	| {show: 'resume'; state: ResumeState}
-	| {show: 'models'; state: ModelState};
+	| {show: 'models'; state: ModelState}
+	| {show: 'rules'; selected: number};
 
 export const smallest = {columns: 40, rows: 10};
 export const sidebarColumns = 40;
@@ -62,6 +63,8 @@ export function keysHere(screen: Screen, view: View): string {
 			return '↑ ↓ choose · Enter ask it from now on · type to filter · Esc back';
 		case 'resume':
 			return '↑ ↓ choose · Enter open · type to filter · Esc back';
+		case 'rules':
+			return '↑ ↓ choose · d removes the rule · Esc back';
 		case 'conversation':
 			return 'Enter send · Ctrl+J newline · Esc stop · Esc Esc fork · /resume · /help';
 		default:

@@ -57,7 +57,7 @@ const outputKept = 4000;
 
 export const emptyView: View = {
 	session: null,
-	place: {workspace: '', model: '', provider: ''},
+	place: {workspace: '', model: '', provider: '', mode: 'ask', sandbox: false},
 	events: [],
 	items: [],
 	activity: [],
