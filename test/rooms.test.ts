@@ -10,7 +10,12 @@ const files = readdirSync(source, {recursive: true, encoding: 'utf8'}).filter((f
 /** Every module that a file imports, as written; type imports too, since a type has its room as well. */
 function imports(file: string): string[] {
 	const text = readFileSync(join(source, file), 'utf8');
-	return [...text.matchAll(/(?:\bfrom|\bimport)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '');
+	const patterns = [
+		/^(?:import|export)\b[^;]*?\bfrom '([^']+)'/gm,
+		/^import '([^']+)'/gm,
+		/\bimport\('([^']+)'\)/g,
+	];
+	return patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1] ?? ''));
 }
 
 function roomOf(file: string): number {

@@ -103,7 +103,6 @@ export class Agent {
 	#events: Event[] = [];
 	#conversation = new Conversation();
 	#turn: AbortController | undefined;
-	#running: Promise<unknown> = Promise.resolve();
 	/** Resolves when the turn rests. */
 	#running: Promise<unknown> = Promise.resolve();
 	#question: {id: string; resolve: (answer: Answer) => void} | undefined;
@@ -276,10 +275,8 @@ export class Agent {
 	}
 
 	/** Stop the turn, wait until every call of it is answered, and let go of the session. What it was can still be asked. */
-	/** Stop what runs, wait until its calls are answered and kept, and let go of the session. */
 	async close(): Promise<void> {
 		this.cancel();
-		await this.#running;
 		await this.#running;
 		await this.#release();
 	}

@@ -25,13 +25,14 @@ export async function lockSession(path: string): Promise<Locked> {
 	const since = new Date().toISOString();
 	const server = createServer((socket) => {
 		socket.on('error', () => {});
-		socket.end(`${JSON.stringify({pid: process.pid, since})}\n`);
+		// Not only ended: one that asks and then hangs would keep the holder from closing.
+		socket.end(`${JSON.stringify({pid: process.pid, since})}\n`, () => socket.destroy());
 	});
 	server.unref();
 	for (let attempt = 0; ; attempt++) {
 		if (await listen(server, address)) return {ok: true, lock: {release: () => close(server)}};
 		const holder = await ask(address);
-		if (holder !== 'none') return {ok: false, holder};
+		if (holder !== 'none' && holder !== 'gone') return {ok: false, holder};
 		// Nobody is behind it: it ended in this moment, or it left a socket file when it died.
 		if (attempt === 3) return {ok: false, holder: 'unknown'};
 		if (isFile) rmSync(address, {force: true});
@@ -41,6 +42,7 @@ export async function lockSession(path: string): Promise<Locked> {
 /** Who holds a session now; undefined if nobody does. */
 export async function holderOf(path: string): Promise<Holder | undefined> {
 	const holder = await ask(addressOf(path));
+	if (holder === 'gone') return 'unknown';
 	return holder === 'none' ? undefined : holder;
 }
 
@@ -86,13 +88,16 @@ function close(server: Server): Promise<void> {
 	return new Promise((resolve) => server.close(() => resolve()));
 }
 
-/** `none`: nobody listens there. Who listens but says nothing in time holds it all the same. */
-function ask(address: string): Promise<Holder | 'none'> {
+/**
+`none`: nobody listens there. `gone`: somebody did, and hung up without a word, as one does that dies in this moment. Who listens
+but says nothing in time holds it all the same.
+*/
+function ask(address: string): Promise<Holder | 'none' | 'gone'> {
 	return new Promise((resolve) => {
 		let text = '';
 		const socket = createConnection(address);
 		const timer = setTimeout(() => done('unknown'), answerMs);
-		const done = (holder: Holder | 'none') => {
+		const done = (holder: Holder | 'none' | 'gone') => {
 			clearTimeout(timer);
 			socket.destroy();
 			resolve(holder);
@@ -102,9 +107,10 @@ function ask(address: string): Promise<Holder | 'none'> {
 			text += data;
 			if (text.length > 1000) done('unknown');
 		});
-		socket.on('end', () => done(parseHolder(text)));
+		socket.on('end', () => done(text === '' ? 'gone' : parseHolder(text)));
 		socket.on('error', (error: NodeJS.ErrnoException) => {
-			done(error.code === 'ECONNREFUSED' || error.code === 'ENOENT' ? 'none' : 'unknown');
+			if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') done('none');
+			else done(error.code === 'ECONNRESET' && text === '' ? 'gone' : 'unknown');
 		});
 	});
 }

@@ -110,7 +110,13 @@ export class SessionLog {
 		bodies: (id: string) => Body[],
 		prefix?: Prefix,
 	): Promise<{log: SessionLog; events: Event[]}> {
-		mkdirSync(folder, {recursive: true, mode: 0o700});
+		const made = mkdirSync(folder, {recursive: true, mode: 0o700});
+		if (syncing && made) {
+			// The very first session brings more folders with it than the two that are synced with every new one.
+			for (let path = dirname(folder); path.length >= made.length; path = dirname(path)) {
+				syncNames(dirname(path));
+			}
+		}
 		await clearAbandoned(folder);
 		for (;;) {
 			const id = nextId(new Date(), readdirSync(folder));
@@ -169,7 +175,7 @@ export class SessionLog {
 		await this.#last;
 		if (!this.#closed) {
 			this.#closed = new NotSaved(this.id, 'it was closed.');
-			closeSync(this.#fd);
+			closeAnyway(this.#fd);
 		}
 		await this.#lock.release();
 	}
@@ -186,7 +192,7 @@ export class SessionLog {
 			if (syncing) await syncData(this.#fd);
 		} catch (error) {
 			this.#closed = new NotSaved(this.id, error instanceof Error ? error.message : String(error), error);
-			closeSync(this.#fd);
+			closeAnyway(this.#fd);
 			throw this.#closed;
 		}
 		this.#bytes += data.length;
@@ -207,19 +213,32 @@ function place(
 	const temporary = join(dirname(path), `${temporaryPrefix}${basename(path, '.jsonl')}`);
 	const {O_WRONLY, O_CREAT, O_EXCL, O_APPEND} = constants;
 	const fd = openSync(temporary, O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o600);
+	let linked = false;
 	try {
 		const copied = prefix ? copyPrefix(prefix, fd) : 0;
 		const {events, data} = encode(bodies, prefix?.seq ?? 0);
 		writeWhole(fd, data);
 		if (syncing) fsyncSync(fd);
 		linkSync(temporary, path);
+		linked = true;
 		unlinkSync(temporary);
 		if (syncing) syncFolder(dirname(path));
 		return {fd, bytes: copied + data.length, events};
 	} catch (error) {
-		closeSync(fd);
+		closeAnyway(fd);
 		rmSync(temporary, {force: true});
+		// Its maker is told that it is not there, and would make it a second time.
+		if (linked) rmSync(path, {force: true});
 		throw error;
+	}
+}
+
+/** What counts as written is synced, so a close that fails loses nothing; thrown, it would hide why the log was closed. */
+function closeAnyway(fd: number): void {
+	try {
+		closeSync(fd);
+	} catch {
+		// The descriptor is gone all the same.
 	}
 }
 
@@ -286,15 +305,17 @@ function copyPrefix(prefix: Prefix, to: number): number {
 	}
 }
 
-/** A new name is durable once the folder that holds it is. */
+/** A new name is durable once the folder that holds it is; the folder may be new too. */
 function syncFolder(folder: string): void {
-	for (const path of [folder, dirname(folder)]) {
-		const fd = openSync(path, 'r');
-		try {
-			fsyncSync(fd);
-		} finally {
-			closeSync(fd);
-		}
+	for (const path of [folder, dirname(folder)]) syncNames(path);
+}
+
+function syncNames(folder: string): void {
+	const fd = openSync(folder, 'r');
+	try {
+		fsyncSync(fd);
+	} finally {
+		closeSync(fd);
 	}
 }
 

@@ -172,6 +172,8 @@ export async function findRecovery(
 	path: string,
 	read: {events: readonly Event[]; cut: {line: number; reason: string; ignoredBytes: number}},
 ): Promise<string | undefined> {
+	// Where no line is whole nothing can have gone on from it, and a file that cannot be read would look like one that did.
+	if (read.events.length === 0) return undefined;
 	const id = basename(path, '.jsonl');
 	const first = JSON.stringify(read.events[0]);
 	for (const candidate of await sessionFiles(join(path, '..'))) {
