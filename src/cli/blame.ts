@@ -1,14 +1,15 @@
 import {createHash} from 'node:crypto';
-import {existsSync, readFileSync, realpathSync} from 'node:fs';
+import {existsSync, readFileSync, realpathSync, statSync} from 'node:fs';
 import {basename, dirname, join, relative, resolve, sep} from 'node:path';
 import {type Edit, editsIn, merged, type Since, since} from '../session/blame.ts';
 import {type LineOrigin, lineOrigins, split} from '../session/blame-line.ts';
 import {recordedWorkspace, sessionFiles} from '../session/sessions.ts';
 import {plainLine} from '../tools/plain-text.ts';
+import {oneLine} from '../ui/display.ts';
 import {allFolders, placeOf} from './place.ts';
 import {
 	type Cell,
-	type Column,
+	type ColumnOf,
 	localTime,
 	print,
 	printJson,
@@ -25,6 +26,8 @@ export type BlameOptions = {folder?: string; json?: boolean};
 /** `mca blame`: the recorded edits of a file, or of the line that `FILE:LINE` names, newest first. */
 export async function blame(given: string, options: BlameOptions): Promise<number> {
 	const {file, line} = locate(given, options.folder);
+	if (statSync(file, {throwIfNoEntry: false})?.isDirectory())
+		throw new UsageError(`${file} is a folder. mca blame takes a file.`);
 	const edits = await editsOf(file);
 	const bytes = existsSync(file) ? readFileSync(file) : null;
 	const now = bytes === null ? null : sha256(bytes);
@@ -43,8 +46,10 @@ export async function blame(given: string, options: BlameOptions): Promise<numbe
 		return 0;
 	}
 	await printLine(`${styled(plainLine(file), 'bold')}  ${stateOf(became.at(-1), now)}`);
-	const rows = edits.map((edit, index) => blameColumns.map(({cell}) => cell(edit, became[index]))).reverse();
-	await print(table(blameColumns, rows));
+	const rows = edits.map((edit, index) =>
+		blameColumns.map(({cell}) => cell({...edit, became: became[index]})),
+	);
+	await print(table(blameColumns, rows.reverse()));
 	return 0;
 }
 
@@ -71,7 +76,7 @@ async function blameLine(
 	}
 	await printLine(`${styled(`${line}`, 'dim')}  ${plainLine(words)}`);
 	await printLine(lineSentence(origin, edit));
-	if (edit) await printLine(styled(`“${plainLine(edit.prompt).slice(0, 200)}”`, 'dim'));
+	if (edit) await printLine(styled(`“${oneLine(edit.prompt, 200)}”`, 'dim'));
 	return 0;
 }
 
@@ -189,9 +194,9 @@ function stateOf(last: Since | undefined, now: string | null): string {
 	return styled('was changed outside of mca’s edits since the last one', 'yellow');
 }
 
-type BlameColumn = Column & {cell: (edit: Edit, became: Since | undefined) => Cell};
+type BlameRow = Edit & {became: Since | undefined};
 
-const blameColumns: readonly BlameColumn[] = [
+const blameColumns: readonly ColumnOf<BlameRow>[] = [
 	{title: 'time', leave: 2, cell: ({ts}) => ({text: localTime(ts), style: 'dim'})},
 	{title: 'session', cell: ({session}) => session},
 	{title: 'seq', right: true, cell: ({seq}) => `${seq}`},
@@ -200,7 +205,7 @@ const blameColumns: readonly BlameColumn[] = [
 	{title: 'call', leave: 3, cell: ({tool}) => tool},
 	{title: '+', right: true, cell: ({change}) => ({text: `+${change.added}`, style: 'green'})},
 	{title: '−', right: true, cell: ({change}) => ({text: `−${change.removed}`, style: 'red'})},
-	{title: 'since', cell: (_, became) => sinceCell(became)},
+	{title: 'since', cell: ({became}) => sinceCell(became)},
 	{title: 'prompt', rest: true, cell: ({prompt}) => prompt},
 ];
 

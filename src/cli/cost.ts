@@ -49,11 +49,11 @@ async function costOfSession(given: string, {json}: CostOptions): Promise<number
 	const priced = inherited.unpriced + own.unpriced === 0;
 	const weight = ({costUsd, inputTokens, outputTokens}: Spend) =>
 		priced ? costUsd : inputTokens + outputTokens;
-	const most = Math.max(...turns.map(({spend}) => weight(spend)));
+	const most = turns.reduce((sum, {spend}) => Math.max(sum, weight(spend)), 0);
 	const columns: Column[] = [
 		{title: 'turn', right: true},
 		...spendColumns,
-		...(onTerminal ? [{title: '', columns: 12}] : []),
+		...(onTerminal ? [{title: '', columns: 12, leave: 1}] : []),
 		{title: 'prompt', rest: true},
 	];
 	const rows = turns.map(({turn, prompt, inherited: paid, spend}) => [

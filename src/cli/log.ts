@@ -10,7 +10,7 @@ import {labelOf} from '../ui/rows.ts';
 import {cannotRead, readablePath} from './place.ts';
 import {
 	type Cell,
-	type Column,
+	type ColumnOf,
 	fitted,
 	heading,
 	localDay,
@@ -48,6 +48,8 @@ export async function log(given: string, options: LogOptions): Promise<number> {
 	const visit = (event: Event, endOfLine: number): unknown => {
 		const audited = read(event, endOfLine);
 		if (wanted(audited)) printed = printed.then((going) => going && printer(rowOf(audited)));
+		// Whoever waits for it in the end is told; until then it is nobody's.
+		printed.catch(() => {});
 		return printed;
 	};
 	const end = options.follow ? await followed(path, visit) : await readOnce(path, visit);
@@ -233,14 +235,12 @@ function tablePrinter(): (row: LogRow) => Promise<boolean> {
 }
 
 /** In a pipe the words, which are as long as they are, come last, so that everything before them is in line. */
-function columnsHere(): readonly LogColumn[] {
+function columnsHere(): readonly ColumnOf<LogRow>[] {
 	if (onTerminal) return fitted(logColumns);
 	return logColumns.toSorted((a, b) => Number(a.rest ?? false) - Number(b.rest ?? false));
 }
 
-type LogColumn = Column & {cell: (row: LogRow) => Cell};
-
-const logColumns: readonly LogColumn[] = [
+const logColumns: readonly ColumnOf<LogRow>[] = [
 	{title: 'seq', right: true, columns: 5, cell: ({seq}) => ({text: String(seq), style: 'dim'})},
 	{
 		title: 'time',

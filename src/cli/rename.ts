@@ -21,8 +21,10 @@ export async function rename(id: string, words: string[], options: {json?: boole
 			1,
 		);
 	}
-	const [event] = await opened.log.append({type: 'name', title});
-	await opened.log.close();
+	const appended = opened.log.append({type: 'name', title}).finally(() => opened.log.close());
+	const [event] = await appended.catch((error: Error) => {
+		throw new UsageError(error.message, 1);
+	});
 	await (options.json
 		? printJson({id, title, seq: event?.seq})
 		: printLine(`${id} is now named “${title}”.`));

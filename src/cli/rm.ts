@@ -1,4 +1,4 @@
-import {createInterface} from 'node:readline/promises';
+import {createInterface, type Interface} from 'node:readline/promises';
 import {heldSentence} from '../agent/agent.ts';
 import {glance, inspect} from '../session/sessions.ts';
 import {moveToTrash} from '../session/trash.ts';
@@ -17,7 +17,9 @@ export async function rm(id: string, options: RmOptions): Promise<number> {
 		await printLine('Nothing was removed.');
 		return 1;
 	}
-	const moved = await moveToTrash(path);
+	const moved = await moveToTrash(path).catch((error: Error) => {
+		throw new UsageError(`${id} could not be moved into the trash: ${error.message}`, 1);
+	});
 	if (!moved.ok) throw new UsageError(`${heldSentence(path, moved.holder)} It was not removed.`, 1);
 	await (options.json
 		? printJson({id, from: path, to: moved.path})
@@ -48,12 +50,16 @@ async function isMeant(id: string, path: string): Promise<boolean> {
 }
 
 /** '' where the input ends or Ctrl+C is pressed: no answer is a no. */
-function ask(asking: ReturnType<typeof createInterface>, question: string): Promise<string> {
+function ask(asking: Interface, question: string): Promise<string> {
 	return new Promise((resolve) => {
-		asking.once('close', () => resolve(''));
-		asking.question(question).then(
-			(answer) => resolve(answer.trim()),
-			() => resolve(''),
-		);
+		const unanswered = () => {
+			process.stdout.write('\n');
+			resolve('');
+		};
+		asking.once('close', unanswered);
+		asking.question(question).then((answer) => {
+			asking.off('close', unanswered);
+			resolve(answer.trim());
+		}, unanswered);
 	});
 }

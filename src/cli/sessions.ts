@@ -8,6 +8,8 @@ import {allFolders, filesIn, placeOf} from './place.ts';
 import {
 	type Cell,
 	type Column,
+	type ColumnOf,
+	fitted,
 	heading,
 	print,
 	printJson,
@@ -25,15 +27,18 @@ export async function sessions(options: SessionsOptions): Promise<number> {
 	const paths = await filesIn(folders);
 	if (options.stats) return stats(paths, options);
 	const workspaces = new WorkspaceNames();
-	const columns = options.all
-		? [...sessionColumns.slice(0, -1), workspaceColumn, titleColumn]
-		: sessionColumns;
+	const columns = columnsHere(options.all === true);
 	if (!options.json && paths.length > 0) await printLine(heading(columns));
 	for (const path of paths) {
 		const row = await readRow(path, workspaces);
 		const going = options.json
 			? await printJson(row)
-			: await printLine(tableRow(columns, cells(row, options.all === true)));
+			: await printLine(
+					tableRow(
+						columns,
+						columns.map(({cell}) => cell(row)),
+					),
+				);
 		if (!going) break;
 	}
 	if (!options.json && paths.length === 0) await printLine('There is no session here yet.');
@@ -75,31 +80,42 @@ async function readRow(path: string, workspaces: WorkspaceNames): Promise<Sessio
 	};
 }
 
-const titleColumn: Column = {title: 'title', rest: true};
-const workspaceColumn: Column = {title: 'workspace', columns: 16};
-const sessionColumns: readonly Column[] = [
-	{title: 'session', columns: 22},
-	{title: 'last', right: true, columns: 10},
-	{title: 'size', right: true, columns: 8},
-	{title: 'turns', right: true, columns: 5},
-	{title: 'state', columns: 8},
-	titleColumn,
-];
-
-function cells(row: SessionRow, all: boolean): Cell[] {
-	const last = row.lastActivity ?? row.begun;
-	return [
-		row.id,
-		{text: last ? age(new Date(last), new Date()) : '', style: 'dim'},
-		size(row.bytes),
-		row.turns === null ? '' : thousands(row.turns),
-		state(row),
-		...(all ? [{text: basename(row.workspace ?? ''), style: 'dim'} as const] : []),
-		row.problem ?? (row.title || (row.bytes === 0 ? '(empty)' : '(no title)')),
-	];
+/** The workspace is for lists of several. */
+function columnsHere(all: boolean): ColumnOf<SessionRow>[] {
+	return fitted(sessionColumns.filter(({title}) => all || title !== 'workspace'));
 }
 
-function state({problem, holder, end, fork}: SessionRow): Cell {
+const sessionColumns: readonly ColumnOf<SessionRow>[] = [
+	{title: 'session', columns: 22, cell: ({id}) => id},
+	{title: 'last', right: true, columns: 10, leave: 3, cell: lastCell},
+	{title: 'size', right: true, columns: 8, leave: 2, cell: ({bytes}) => size(bytes)},
+	{
+		title: 'turns',
+		right: true,
+		columns: 5,
+		leave: 1,
+		cell: ({turns}) => (turns === null ? '' : thousands(turns)),
+	},
+	{title: 'state', columns: 8, cell: stateCell},
+	{
+		title: 'workspace',
+		columns: 16,
+		leave: 4,
+		cell: ({workspace}) => ({text: basename(workspace ?? ''), style: 'dim'}),
+	},
+	{
+		title: 'title',
+		rest: true,
+		cell: ({problem, title, bytes}) => problem ?? (title || (bytes === 0 ? '(empty)' : '(no title)')),
+	},
+];
+
+function lastCell({lastActivity, begun}: SessionRow): Cell {
+	const last = lastActivity ?? begun;
+	return {text: last === null ? '' : age(new Date(last), new Date()), style: 'dim'};
+}
+
+function stateCell({problem, holder, end, fork}: SessionRow): Cell {
 	if (problem !== null) return {text: 'problem', style: 'red'};
 	if (holder !== null) return {text: 'open', style: 'green'};
 	if (end?.at === 'cut') return {text: `cut @${end.line}`, style: 'yellow'};

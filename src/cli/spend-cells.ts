@@ -4,9 +4,9 @@ import {type Cell, type Column, thousands} from './table.ts';
 
 /** The columns that every table of costs ends with, and their cells. */
 export const spendColumns: readonly Column[] = [
-	{title: 'calls', right: true},
-	{title: 'tokens in', right: true},
-	{title: 'tokens out', right: true},
+	{title: 'calls', right: true, leave: 2},
+	{title: 'tokens in', right: true, leave: 4},
+	{title: 'tokens out', right: true, leave: 3},
 	{title: 'cost', right: true},
 ];
 

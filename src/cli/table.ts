@@ -1,5 +1,6 @@
 import {plainLine, plainText} from '../tools/plain-text.ts';
 import {truncate, width} from '../ui/display.ts';
+import {UsageError} from './usage-error.ts';
 
 const stdout = process.stdout;
 
@@ -9,20 +10,24 @@ const coloured = onTerminal && !process.env.NO_COLOR && process.env.TERM !== 'du
 
 /** Columns of the terminal; a pipe has no edge. */
 export function terminalColumns(): number {
-	return onTerminal ? (stdout.columns ?? 80) : Number.POSITIVE_INFINITY;
+	return onTerminal ? stdout.columns || 80 : Number.POSITIVE_INFINITY;
 }
 
 // Whoever reads may have seen enough (`| head`): what is printed after that goes nowhere, and that is no failure.
 let gone = false;
-stdout.on('error', (error: NodeJS.ErrnoException) => {
-	if (error.code !== 'EPIPE') throw error;
+stdout.on('error', () => {
 	gone = true;
 });
 
 /** Print and wait until it is handed over. False once nobody reads any more: a long search can stop. */
 export async function print(text: string): Promise<boolean> {
 	if (gone) return false;
-	await new Promise<void>((resolve) => stdout.write(text, () => resolve()));
+	await new Promise<void>((resolve, reject) => {
+		stdout.write(text, (error: NodeJS.ErrnoException | null | undefined) => {
+			if (!error || error.code === 'EPIPE') resolve();
+			else reject(new UsageError(`The output could not be written: ${error.message}`, 1));
+		});
+	});
 	return !gone;
 }
 
@@ -31,7 +36,15 @@ export function printLine(text = ''): Promise<boolean> {
 }
 
 export function printJson(value: unknown): Promise<boolean> {
-	return print(`${JSON.stringify(value)}\n`);
+	return print(`${inAnyTerminal(JSON.stringify(value))}\n`);
+}
+
+/** JSON in which what a terminal would act on stands as an escape. It says the same. */
+export function inAnyTerminal(json: string): string {
+	return json.replace(
+		/[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
+		(sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+	);
 }
 
 /** A remark beside the answer: it never ends up in a file that the answer is written to. */
@@ -59,12 +72,15 @@ export type Column = {
 	leave?: number;
 };
 
+/** A column that knows what of a row it shows. */
+export type ColumnOf<Row> = Column & {cell: (row: Row) => Cell};
+
 export type Cell = string | {text: string; style: Style};
 
 /** Rows under a heading, one line each, fit for the terminal and its width: what a cell holds may come from anywhere. */
 export function table(columns: readonly Column[], rows: readonly (readonly Cell[])[]): string {
 	const measured = columns.map((column, index) => {
-		const widest = Math.max(width(column.title), ...rows.map((row) => width(textOf(row[index]))));
+		const widest = rows.reduce((most, row) => Math.max(most, width(textOf(row[index]))), width(column.title));
 		return {...column, index, ...(column.rest ? {} : {columns: column.columns ?? widest})};
 	});
 	const shown = fitted(measured);

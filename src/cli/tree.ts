@@ -37,7 +37,7 @@ async function printNode(node: TreeNode<Summary>, branch: string, below: string)
 		? `${count(session.turns, 'turn')}  ${price(ownSpend(session))}  `
 		: '(its file is gone)';
 	const start = `${branch}${node.id}  ${parted}${facts}`;
-	const room = Math.min(200, Math.max(8, terminalColumns() - start.length));
+	const room = Math.min(200, terminalColumns() - start.length);
 	const line = [
 		styled(branch, 'dim'),
 		session ? node.id : styled(node.id, 'yellow'),

@@ -84,6 +84,9 @@ function readable(args: string): string {
 	return strings.join('\n');
 }
 
+/** UTF-16 units of a line that are kept on each side of a match: a whole program may be one line. */
+const maxAround = 500;
+
 function search(text: string, pattern: RegExp) {
 	// Nearly every text holds no match at all, and is not taken apart to learn it.
 	const first = pattern.exec(text);
@@ -94,12 +97,15 @@ function search(text: string, pattern: RegExp) {
 	const start = index === -1 ? text.slice(0, first.index).split('\n').length - 1 : index;
 	const line = lines[start] ?? '';
 	const match = pattern.exec(line);
+	const at = match?.index ?? 0;
+	const length = match?.[0].length ?? line.length;
+	const from = Math.max(0, at - maxAround);
 	return {
-		line,
-		at: match?.index ?? 0,
-		length: match?.[0].length ?? line.length,
-		before: lines[start - 1] ?? '',
-		after: lines[start + 1] ?? '',
+		line: line.slice(from, at + length + maxAround),
+		at: at - from,
+		length,
+		before: (lines[start - 1] ?? '').slice(-maxAround),
+		after: (lines[start + 1] ?? '').slice(0, maxAround),
 		matches: index === -1 ? 1 : lines.filter((each) => pattern.test(each)).length,
 	};
 }

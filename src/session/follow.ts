@@ -1,5 +1,5 @@
 import {isUtf8} from 'node:buffer';
-import {watch} from 'node:fs';
+import {type FSWatcher, watch} from 'node:fs';
 import {open} from 'node:fs/promises';
 import {type Event, parseLine} from './events.ts';
 import type {End} from './read.ts';
@@ -63,7 +63,7 @@ function changesOf(path: string, signal: AbortSignal) {
 		changed = true;
 		wake();
 	};
-	const watcher = watch(path, look).on('error', () => {});
+	const watcher = watcherOf(path, look);
 	const timer = setInterval(look, lookMs);
 	signal.addEventListener('abort', look);
 	return {
@@ -72,9 +72,18 @@ function changesOf(path: string, signal: AbortSignal) {
 			changed = false;
 		},
 		close() {
-			watcher.close();
+			watcher?.close();
 			clearInterval(timer);
 			signal.removeEventListener('abort', look);
 		},
 	};
+}
+
+/** undefined where the system has no watcher left to give: then the looking has to do. */
+function watcherOf(path: string, look: () => void): FSWatcher | undefined {
+	try {
+		return watch(path, look).on('error', () => {});
+	} catch {
+		return undefined;
+	}
 }

@@ -3,9 +3,11 @@ import {type Dirent, existsSync, realpathSync} from 'node:fs';
 import {open, readdir, stat} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {basename, join, resolve, sep} from 'node:path';
+import {noSpend, type Spend, spend} from './audit.ts';
 import {type Event, type EventOf, parseLine} from './events.ts';
 import {type Holder, holderOf} from './lock.ts';
 import {type End, forEachEvent, growing, readEvents} from './read.ts';
+import {moveToTrash} from './trash.ts';
 
 const idPattern = /^s-(\d{8})-(\d{6})-([0-9a-z]{4})$/;
 const namePattern = /^s-\d{8}-\d{6}-[0-9a-z]{4}\.jsonl$/;
@@ -86,6 +88,15 @@ export async function sessionFiles(folder: string): Promise<string[]> {
 		.map((name) => `${folder}${sep}${name}`);
 }
 
+/** The session files of every workspace, newest id first. */
+export async function allSessionFiles(data: string): Promise<string[]> {
+	const root = join(data, 'sessions');
+	const folders = await readdir(root).catch(() => []);
+	const files = await Promise.all(folders.map((folder) => sessionFiles(join(root, folder)).catch(() => [])));
+	const byId = (path: string) => basename(path, '.jsonl');
+	return files.flat().sort((a, b) => (byId(a) < byId(b) ? 1 : -1));
+}
+
 /** The file of an id, whichever workspace it belongs to. A workspace may have been moved or renamed since. */
 export async function findSession(data: string, id: string): Promise<string | undefined> {
 	if (!isId(id)) return undefined;
@@ -150,6 +161,20 @@ export async function glance(path: string): Promise<SessionGlance> {
 	}
 }
 
+/** The sound lines at the end of a file, for a preview of it. */
+export async function tail(path: string): Promise<Event[]> {
+	const file = await open(path, 'r');
+	try {
+		const {size} = await file.stat();
+		const piece = Buffer.allocUnsafe(Math.min(size, glanceBytes));
+		const {bytesRead} = await file.read(piece, 0, piece.length, size - piece.length);
+		const lines = piece.subarray(0, bytesRead).toString('utf8').split('\n');
+		return soundLines(lines.slice(size > piece.length ? 1 : 0, -1));
+	} finally {
+		await file.close();
+	}
+}
+
 /** Only for a glance: what cannot be parsed is passed over here, since nothing is rebuilt from it. */
 function soundLines(lines: readonly string[]): Event[] {
 	return lines.flatMap((line) => {
@@ -207,6 +232,8 @@ async function firstEvent(path: string): Promise<Event | undefined> {
 export type SessionDetail = {
 	/** User messages. */
 	turns: number;
+	/** What it spent itself, since its last fork. */
+	own: Spend;
 	/** The last fork event: where this session parted from its parent. */
 	fork?: EventOf<'fork'>;
 	end: End;
@@ -214,13 +241,19 @@ export type SessionDetail = {
 	holder?: Holder;
 };
 
-/** Read one log through for the picker, keeping nothing of it. undefined where the file cannot be read. */
-export async function inspect(path: string): Promise<SessionDetail | undefined> {
-	const detail: Omit<SessionDetail, 'end'> = {turns: 0};
+/** Read one log through for the picker, keeping nothing of it. undefined where the file cannot be read. Once `signal` aborts, it means nothing. */
+export async function inspect(path: string, signal?: AbortSignal): Promise<SessionDetail | undefined> {
+	const detail: Omit<SessionDetail, 'end'> = {turns: 0, own: noSpend};
 	try {
 		const {end} = await forEachEvent(path, (event) => {
+			if (signal?.aborted) return false;
 			if (event.type === 'message' && event.message.role === 'user') detail.turns++;
-			if (event.type === 'fork') detail.fork = event;
+			detail.own = spend(detail.own, event);
+			if (event.type === 'fork') {
+				detail.fork = event;
+				detail.own = noSpend;
+			}
+			return true;
 		});
 		// Asked after the reading: whoever took it meanwhile is the reason for a line without an end.
 		const holder = await holderOf(path);
@@ -246,8 +279,14 @@ export async function recordedWorkspace(path: string): Promise<{path: string; th
 export type Library = {
 	/** Newest id first. */
 	files(): Promise<string[]>;
+	/** The same over all workspaces. */
+	allFiles(): Promise<string[]>;
 	glance(path: string): Promise<SessionGlance>;
-	inspect(path: string): Promise<SessionDetail | undefined>;
+	/** The events at the end of a file, as far back as a screen shows. */
+	tail(path: string): Promise<Event[]>;
+	/** Out of the list, into the trash; a sentence where that cannot be. */
+	remove(path: string): Promise<string | undefined>;
+	inspect(path: string, signal?: AbortSignal): Promise<SessionDetail | undefined>;
 	/** The file of an id, in whichever workspace. */
 	find(id: string): Promise<string | undefined>;
 	recordedWorkspace(path: string): Promise<{path: string; there: boolean} | undefined>;
@@ -256,7 +295,13 @@ export type Library = {
 export function library(data: string, workspace: string): Library {
 	return {
 		files: () => sessionFiles(sessionFolder(data, workspace)),
+		allFiles: () => allSessionFiles(data),
 		glance,
+		tail,
+		remove: async (path) => {
+			const moved = await moveToTrash(path);
+			return moved.ok ? undefined : 'It is open in another process, so it stays.';
+		},
 		inspect,
 		find: (id) => findSession(data, id),
 		recordedWorkspace,

@@ -1,51 +1,91 @@
 import {useEffect} from 'react';
 import type {Library} from '../session/sessions.ts';
-import type {Entry, ResumeState} from './ResumePicker.tsx';
+import {type Entry, type ResumeState, shown} from './ResumePicker.tsx';
 
 type Change = (change: (state: ResumeState) => ResumeState) => void;
 
-/** While the resume picker is open, learn of its sessions: first their names, then a few heads and tails at a time. */
+/**
+While the resume picker is open, learn of its sessions: their names first, then a few heads and tails at a time, then whole logs,
+of which only those on the screen are read. Names decide the order, so nothing moves while the rest arrives.
+*/
 export function useSessions(
-	open: boolean,
+	state: ResumeState | undefined,
 	library: Library,
-	visible: number,
+	height: number,
 	change: Change,
 	fail: (error: unknown) => void,
 ) {
-	// Starts anew when the picker opens, whatever else changes meanwhile.
+	const isOpen = state !== undefined;
 	useEffect(() => {
-		if (!open) return;
+		if (!isOpen) return;
 		const stop = new AbortController();
-		load(library, visible, change, stop.signal).catch(fail);
+		list(library, state.all, height, change, stop.signal).catch(fail);
 		return () => stop.abort();
-	}, [open]);
+		// Begins anew when the picker opens and when Tab changes what it lists.
+	}, [isOpen, state?.all]);
+
+	const visible = state ? shown(state, height).filter((entry) => !entry.detail) : [];
+	const wanted = visible.map((entry) => entry.path).join('\n');
+	useEffect(() => {
+		if (wanted === '') return;
+		const stop = new AbortController();
+		read(library, wanted.split('\n'), change, stop.signal).catch(fail);
+		return () => stop.abort();
+	}, [wanted]);
+
+	const chosen = state?.chosen ?? state?.entries?.[0]?.path;
+	useEffect(() => {
+		if (!chosen) return;
+		let isOver = false;
+		library.tail(chosen).then(
+			(events) => isOver || change((now) => ({...now, preview: {path: chosen, events}})),
+			() => {},
+		);
+		return () => {
+			isOver = true;
+		};
+	}, [chosen]);
 }
 
-/** Names decide the order, so it does not change while the rest arrives. Only what the first screen shows is read whole. */
-async function load(library: Library, visible: number, change: Change, signal: AbortSignal): Promise<void> {
-	const paths = await library.files();
+async function list(
+	library: Library,
+	all: boolean,
+	few: number,
+	change: Change,
+	signal: AbortSignal,
+): Promise<void> {
+	const paths = await (all ? library.allFiles() : library.files());
 	if (signal.aborted) return;
 	change((state) => ({...state, entries: paths.map((path) => ({path, id: idOf(path)}))}));
-	const learn = (known: ReadonlyMap<string, Partial<Entry>>) => {
-		if (signal.aborted) return;
-		const more = (entry: Entry): Entry =>
-			known.has(entry.path) ? {...entry, ...known.get(entry.path)} : entry;
-		change((state) => ({...state, entries: state.entries?.map(more)}));
-	};
-	for (let at = 0; at < paths.length && !signal.aborted; at += visible) {
-		const some = paths.slice(at, at + visible);
-		learn(
-			new Map(
-				await Promise.all(some.map(async (path) => [path, {glance: await library.glance(path)}] as const)),
-			),
+	for (let at = 0; at < paths.length && !signal.aborted; at += few) {
+		const some = paths.slice(at, at + few);
+		const glances = await Promise.all(
+			some.map(async (path) => [path, {glance: await library.glance(path)}] as const),
 		);
-		if (at > 0) continue;
-		for (const path of some) {
-			const detail = await library.inspect(path);
-			if (signal.aborted) return;
-			if (detail) learn(new Map([[path, {detail}]]));
-		}
+		if (!signal.aborted) learn(change, new Map(glances));
 	}
+}
+
+async function read(
+	library: Library,
+	paths: readonly string[],
+	change: Change,
+	signal: AbortSignal,
+): Promise<void> {
+	for (const path of paths) {
+		const detail = await library.inspect(path, signal);
+		if (signal.aborted) return;
+		if (detail) learn(change, new Map([[path, {detail}]]));
+	}
+}
+
+function learn(change: Change, known: ReadonlyMap<string, Partial<Entry>>): void {
+	change((state) => ({
+		...state,
+		entries: state.entries?.map((entry) =>
+			known.has(entry.path) ? {...entry, ...known.get(entry.path)} : entry,
+		),
+	}));
 }
 
 function idOf(path: string): string {

@@ -69,12 +69,13 @@ type CallPart = Extract<Part, {kind: 'call'}>;
 export function partsOf(events: readonly Event[]): Part[] {
 	const parts: Part[] = [];
 	const open = new Map<string, CallPart>();
+	// From here on there are only drafts.
+	const openDraft = events.findLastIndex(({type}) => type !== 'draft') + 1;
 	for (const [index, event] of events.entries()) {
 		const {seq, ts} = event;
 		if (event.type === 'error') parts.push({kind: 'error', seq, event});
 		if (event.type === 'fork') parts.push({kind: 'fork', seq, event});
-		if (event.type === 'draft' && index >= openDraftFrom(events))
-			parts.push({kind: 'draft', seq, text: event.text});
+		if (event.type === 'draft' && index >= openDraft) parts.push({kind: 'draft', seq, text: event.text});
 		if (event.type === 'tool_end') {
 			const part = open.get(event.id);
 			if (part) part.end = event;
@@ -102,9 +103,4 @@ export function partsOf(events: readonly Event[]): Part[] {
 		}
 	}
 	return parts;
-}
-
-/** The index from which on there are only drafts. */
-function openDraftFrom(events: readonly Event[]): number {
-	return events.findLastIndex(({type}) => type !== 'draft') + 1;
 }

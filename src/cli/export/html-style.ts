@@ -33,7 +33,7 @@ dd { margin: 0; }
 .wide { overflow-x: auto; }
 table { width: 100%; border-collapse: collapse; font-size: 0.9rem; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.3rem 0.6rem; border-bottom: 1px solid var(--line); text-align: right; white-space: nowrap; }
-th:last-child, td:last-child { width: 100%; text-align: left; white-space: normal; }
+th:last-child, td:last-child { width: 100%; min-width: 14rem; text-align: left; white-space: normal; }
 tfoot tr:first-child td { border-top: 2px solid var(--line); }
 .sum td { font-weight: 600; }
 article { margin: 1.5rem 0; }
@@ -45,8 +45,8 @@ article > .place { margin: 0 0 0.2rem; font-size: 0.8rem; }
 details { margin: 0.5rem 0; border: 1px solid var(--line); border-radius: 6px; }
 summary { padding: 0.4rem 0.75rem; cursor: pointer; }
 summary code { font-size: inherit; }
-details > pre, details > .text { margin: 0; padding: 0.75rem; border-top: 1px solid var(--line); }
 pre { overflow-x: auto; margin: 0.5rem 0; padding: 0.75rem; background: var(--raised); border-radius: 6px; white-space: pre-wrap; tab-size: 4; }
+details > pre, details > .text { margin: 0; padding: 0.75rem; border-top: 1px solid var(--line); border-radius: 0; }
 .args { color: var(--quiet); background: none; }
 .good { color: var(--good); }
 .bad, .error { color: var(--bad); }

@@ -1,3 +1,4 @@
+import {inAnyTerminal} from '../table.ts';
 import type {ExportedSession} from './document.ts';
 
 /** One JSON object: what the head of the other formats says, and the events as they are in the log. */
@@ -17,5 +18,5 @@ export function json(session: ExportedSession): string {
 		hidden: hidden ?? [],
 		events,
 	};
-	return `${JSON.stringify(answer, null, '\t')}\n`;
+	return `${inAnyTerminal(JSON.stringify(answer, null, '\t'))}\n`;
 }
