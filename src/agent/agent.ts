@@ -190,6 +190,15 @@ export class Agent {
 		this.#show([], {at: 'whole'});
 	}
 
+	/** Give the session a name. Answers with a sentence where that cannot be. */
+	async rename(title: string): Promise<string | undefined> {
+		if (this.#held.at !== 'open' || this.#events.length === 0) {
+			return 'Only a session that is being saved can take a name.';
+		}
+		await this.#append([{type: 'name', title}]);
+		return undefined;
+	}
+
 	/** Fork the session and go on in the child. Refused with a sentence where that is not a clean boundary, or the disk says no. */
 	async fork(at?: {seq: number; before?: boolean}): Promise<ForkResult> {
 		const path = this.path;

@@ -18,6 +18,13 @@ export type View = {
 	rewritten: readonly {path: string; text: string}[];
 };
 
+/**
+bubblewrap's own process in there, the first one, loads the filter for itself at about the time that the program starts. A program
+that is faster could attach to it and make calls that no filter sees, so it starts when that process has its filter.
+*/
+const AWAIT_FILTER =
+	'until while read -r name value; do [ "$name$value" = Seccomp:2 ] && break; done < /proc/1/status; do :; done; exec "$@"';
+
 const MB = 1024 * 1024;
 
 /**
@@ -65,7 +72,7 @@ export function bubblewrapArgs(
 		{fd: filterFd, data: filter},
 		...texts.map(({feed}) => feed),
 	];
-	return {args: ['--args', `${fd}`, '--', ...program], feeds};
+	return {args: ['--args', `${fd}`, '--', '/bin/sh', '-c', AWAIT_FILTER, 'sh', ...program], feeds};
 }
 
 function readOnly({from, to}: {from: string; to: string}): string[] {

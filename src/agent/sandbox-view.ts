@@ -3,7 +3,7 @@ import {ripgrep} from '../tools/ripgrep.ts';
 import {isInside, isSensitive} from '../tools/workspace.ts';
 import type {View} from './sandbox-args.ts';
 
-type Kind = {isDirectory(): boolean; isSymbolicLink(): boolean; mode: number};
+type Kind = {isDirectory(): boolean; isSymbolicLink(): boolean; mode: number; size: number};
 
 /** The part of node:fs/promises that is needed to look around; it goes in from outside, as this room reads no disk. */
 export type Disk = {
@@ -12,6 +12,8 @@ export type Disk = {
 	readlink(path: string): Promise<string>;
 	lstat(path: string): Promise<Kind>;
 	readFile(path: string, encoding: 'utf8'): Promise<string>;
+	/** Rejects where the path may not be read (mode 4) or, a folder, entered (1). */
+	access(path: string, mode: number): Promise<void>;
 };
 
 type Bind = View['binds'][number];
@@ -90,10 +92,13 @@ async function unreadableByOthers(disk: Disk, folder: string): Promise<{files: s
 			const path = join(folder, name);
 			const kind = await disk.lstat(path).catch(() => null);
 			if (!kind || kind.isSymbolicLink()) return;
+			// Each thing to hide costs every command some of a millisecond, so none that is kept from it anyway.
 			if (!kind.isDirectory()) {
-				if ((kind.mode & 0o004) === 0) found.files.push(path);
+				const isSecret = (kind.mode & 0o004) === 0 && kind.size > 0;
+				if (isSecret && (await mayAccess(disk, path, 4))) found.files.push(path);
 			} else if ((kind.mode & 0o005) !== 0o005) {
-				found.folders.push(path);
+				// Who may not list a folder may still open what is in it by name.
+				if (await mayAccess(disk, path, 1)) found.folders.push(path);
 			} else {
 				const deeper = await unreadableByOthers(disk, path);
 				found.files.push(...deeper.files);
@@ -102,6 +107,13 @@ async function unreadableByOthers(disk: Disk, folder: string): Promise<{files: s
 		}),
 	);
 	return found;
+}
+
+async function mayAccess(disk: Disk, path: string, mode: number): Promise<boolean> {
+	return disk.access(path, mode).then(
+		() => true,
+		() => false,
+	);
 }
 
 /** The folders that the entries of PATH belong to, and those that their links lead to. */
@@ -134,8 +146,11 @@ async function toolFolders(disk: Disk, place: Place): Promise<Bind[]> {
 			const prefixTo = prefixOf(to);
 			// As a whole it can be shown in both places only if the entry has the same place in it.
 			const isWhole = from === to || from.slice(prefix.length) === to.slice(prefixTo.length);
-			if (isWhole && maySee(prefix, place) && maySee(prefixTo, place)) show(prefix, prefixTo);
-			else if (maySee(from, place) && maySee(to, place)) {
+			if (isWhole && maySee(prefix, place) && maySee(prefixTo, place)) {
+				show(prefix, prefixTo);
+				// What cargo's programs start lies beside it.
+				if (prefix.endsWith('/.cargo')) show(join(dirname(prefix), '.rustup'));
+			} else if (maySee(from, place) && maySee(to, place)) {
 				show(from, to);
 				const libraries = join(dirname(from), 'lib');
 				if (from.endsWith('/.local/bin') && maySee(libraries, place)) show(libraries);
@@ -201,6 +216,9 @@ export function whyNot({workspace, forbidden, homes}: Place): string | null {
 	}
 	if (neverVisible.test(workspace) || workspace === '/' || /^\/run(\/user(\/\d+)?)?$/.test(workspace)) {
 		return `The workspace ${workspace} is the system's own. Start mca in a project's folder.`;
+	}
+	if (isSensitive(join(workspace, 'x'))) {
+		return `The workspace ${workspace} is a folder of secrets. Start mca in a project's folder.`;
 	}
 	const own = forbidden.find((folder) => isInside(folder, workspace));
 	if (own !== undefined) return `The workspace ${workspace} lies in ${own}, which mca keeps for itself.`;

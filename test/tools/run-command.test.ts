@@ -3,6 +3,7 @@ import {existsSync, readdirSync, readFileSync, statSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, onTestFinished, test} from 'vitest';
 import {commandEnvironment} from '../../src/tools/command-environment.ts';
+import type {Sandbox} from '../../src/tools/process-group.ts';
 import {longSleep, prepared, running, scene, until} from './scene.ts';
 
 /** For what starts a command in a process of its own: the tool, and a scene's context as JSON. */
@@ -356,4 +357,38 @@ test('the person sees the command as it is, the label is one line', async () => 
 		text: 'a\nb\u202e',
 	});
 	expect(prepared('run_command', {command: 'a\nb\u202e'}).label).toBe('a b');
+});
+
+/** Only says that it is one. */
+const pretended = (workspace: string, hidden: string[] = []): Sandbox => ({
+	workspace,
+	wrap: async (start) => ({ok: true, start, hidden}),
+});
+
+test('what ran in the sandbox says so, what did not says nothing of it', async () => {
+	const {command, workspace} = scene();
+	const sandbox = pretended(
+		workspace,
+		Array.from({length: 12}, (_, at) => `${at}.pem`),
+	);
+	expect(steady((await command('echo out', {sandbox})).content)).toBe(
+		'Exit code 0 after T.\nIt ran in the sandbox: the workspace read-only, no network. Hidden in there, since they may hold secrets: 0.pem, 1.pem, 2.pem, 3.pem, 4.pem, 5.pem, 6.pem, 7.pem, 8.pem, 9.pem and 2 more.\n\nout\n',
+	);
+	const open = await command('echo Read-only file system; exit 1');
+	expect(open.content).not.toContain('sandbox');
+});
+
+test('where the sandbox cannot be made, nothing is run at all', async () => {
+	const {command, names, outside, workspace} = scene();
+	const refusing: Sandbox = {workspace, wrap: async () => ({ok: false, reason: 'It rains.'})};
+	expect(await command('touch ran', {sandbox: refusing})).toMatchObject({ok: false, content: 'It rains.'});
+	expect((await command('touch ran', {sandbox: pretended(outside)})).ok).toBe(false);
+	expect(names()).toEqual([]);
+});
+
+test('what a command acts on is what will be run, and outside is only asked for', () => {
+	const acts = (args: object) => prepared('run_command', args).acts;
+	expect(acts({command: 'a\nb'})).toEqual({kind: 'command', command: 'a\nb', outside: false});
+	expect(acts({command: 'a', outside: true})).toEqual({kind: 'command', command: 'a', outside: true});
+	expect(() => acts({command: 'a', outside: 'yes'})).toThrow('outside');
 });
