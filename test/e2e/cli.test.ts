@@ -80,7 +80,10 @@ test('mca run --json prints one AgentEvent a line, and every event of the log is
 	const logged = events.flatMap((event) => (event.type === 'logged' ? [event.event] : []));
 	expect(logged).toEqual(world.log());
 	expect(events.at(-1)).toEqual({type: 'rest', rest: {why: 'done'}});
-	const known = 'opened moved logged start draft gate answered tool_start tool_output notice rest'.split(' ');
+	const known =
+		'opened moved placed retry writable logged start draft gate answered tool_start tool_output notice rest'.split(
+			' ',
+		);
 	expect(events.filter((event) => !known.includes(event.type))).toEqual([]);
 	expect(status).toBe(0);
 });
@@ -285,7 +288,6 @@ test('mca fork at what is no boundary says why, lists those that are, writes not
 
 test('a bad config.json is a sentence with its path, the field and what fits', async () => {
 	const world = makeWorld();
-	mkdirSync(world.home);
 	const path = join(world.home, 'config.json');
 	const said = async (content: string) => {
 		writeFileSync(path, content);

@@ -146,6 +146,22 @@ test('a command is shown with everything that is invisible in it spelled out', a
 	expect(terminal.text()).toContain('echo safe⟦U+202E⟧\\x1b[2K # ⟦U+200B⟧hidden');
 });
 
+test('with the sandbox on, the tests run unasked in it, and only the change is asked', async () => {
+	const world = makeWorld({sandbox: 'on'});
+	const terminal = world.open();
+	await terminal.untilIdle('new session');
+	await terminal.until('· sandbox');
+	terminal.type(`${prompts.ask}\r`);
+	await terminal.untilIdle('The failing case is “divide by zero”');
+	expect(kinds(world.log())).toEqual(turnOne);
+	expect(world.log()[4]).toMatchObject({type: 'tool_end', verdict: {state: 'allow', by: 'sandbox'}});
+	terminal.type(`${prompts.fix}\r`);
+	await terminal.until('Change this file?');
+	await allow(terminal);
+	await terminal.untilIdle('All 4 cases pass.');
+	expect(kinds(world.log())).toEqual([...turnOne, ...turnTwo]);
+});
+
 test('the demo opens where no model is configured, with its first prompt in the composer and a repository of its own', async () => {
 	const world = makeWorld({env: {MOCK: ''}});
 	const terminal = world.open();

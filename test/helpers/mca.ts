@@ -2,6 +2,7 @@ import {spawn} from 'node:child_process';
 import {
 	cpSync,
 	existsSync,
+	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
@@ -23,11 +24,22 @@ export type Ended = {status: number | null; signal: NodeJS.Signals | null; stdou
 A home and a workspace of mca's own, with the fixture repository in it; the script plays the model. All of it, and every
 terminal that was opened in it, is gone when the test is.
 */
-export function makeWorld({script, env: more = {}}: {script?: Script; env?: Record<string, string>} = {}) {
+export function makeWorld({
+	script,
+	env: more = {},
+	sandbox = 'off',
+}: {
+	script?: Script;
+	env?: Record<string, string>;
+	sandbox?: 'on' | 'off';
+} = {}) {
 	const root = realpathSync(mkdtempSync(join(tmpdir(), 'mca-e2e-')));
 	const home = join(root, 'home');
 	const workspace = join(root, 'repo');
 	cpSync(fileURLToPath(new URL('../../fixtures/repo', import.meta.url)), workspace, {recursive: true});
+	// Off, each command is asked, which is what most of these tests are about.
+	mkdirSync(home);
+	writeFileSync(join(home, 'config.json'), JSON.stringify({sandbox}));
 	const env: Record<string, string> = {HOME: root, MCA_HOME: home, MOCK: '1', ...more};
 	if (script) {
 		env.MCA_SCRIPT = join(root, 'script.json');

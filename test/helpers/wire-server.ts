@@ -12,6 +12,8 @@ export type Piece =
 	| {line: 'stall'}
 	/** Comments and nothing else, for ever. */
 	| {line: 'comments'}
+	/** Chunks that say nothing, for ever. */
+	| {line: 'heartbeat'}
 	/** A TCP reset. */
 	| {line: 'reset'}
 	/** The connection ends without the end of the body. */
@@ -38,6 +40,7 @@ export type WireServer = {
 
 export const stall: Piece = {line: 'stall'};
 export const comments: Piece = {line: 'comments'};
+export const heartbeat: Piece = {line: 'heartbeat'};
 export const reset: Piece = {line: 'reset'};
 export const fin: Piece = {line: 'fin'};
 export const done = 'data: [DONE]\n\n';
@@ -141,8 +144,9 @@ async function play({status, headers, pieces}: Reply, response: ServerResponse):
 			await nextTick();
 			continue;
 		}
-		if (piece.line === 'comments') {
-			const timer = setInterval(() => response.write(': still here\n\n'), 10);
+		if (piece.line === 'comments' || piece.line === 'heartbeat') {
+			const beat = piece.line === 'comments' ? ': still here\n\n' : events({choices: []});
+			const timer = setInterval(() => response.write(beat), 10);
 			response.once('close', () => clearInterval(timer));
 		}
 		if (piece.line === 'reset') response.socket?.resetAndDestroy();

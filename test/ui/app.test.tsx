@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Gateway} from '../../src/agent/gateway.ts';
 import type {Event} from '../../src/session/events.ts';
-import {emptyView, reduce} from '../../src/ui/view.ts';
+import {emptyView, type Item, reduce, type View} from '../../src/ui/view.ts';
 import {agentWorld, run, saying, scripted, text} from '../helpers/agent.ts';
 import {answer, events, logFile, turnOne, turnTwo, user} from '../helpers/log-file.ts';
 import {texts} from './corpus.ts';
@@ -68,13 +68,31 @@ test('/help lists keys and commands, and Esc goes back', async () => {
 test('/log shows every event, and scrolls', async () => {
 	const {screen} = await opened(events([...turnOne, ...turnTwo]), {columns: 90, rows: 16});
 	await screen.press('/log\r');
-	await screen.until('19 events');
-	expect(screen.text()).toMatch(/^ 19 {2}assistant {2}All 4 cases pass\./m);
+	await screen.until('19 of 19: all events');
+	expect(screen.text()).toMatch(/^ ❯ 19 {2}assistant {2}All 4 cases pass\./m);
 	await screen.press(keyOf.pageUp, keyOf.pageUp);
-	await screen.until(/^ 1 {3}system {2}You are mca\./m);
-	expect(screen.text()).toMatch(/^ 5 {3}● run_command {2}exit 1 · 65 ms · allow by person/m);
+	await screen.until(/^ {3}1 {3}system {2}You are mca\./m);
+	expect(screen.text()).toMatch(/5 {3}● run_command {2}exit 1 · 65 ms · allow by person/m);
 	await screen.press(keyOf.escape);
 	await screen.until(help);
+});
+
+test('/log filters by a letter, and Enter shows an event whole, with what the model was given', async () => {
+	const {screen} = await opened(events([...turnOne, ...turnTwo]), {columns: 90, rows: 30});
+	await screen.press('/log\r');
+	await screen.until('19 of 19');
+	await screen.press('e');
+	await screen.until('0 of 19: errors');
+	await screen.press('t');
+	await screen.until('3 of 19: tool calls');
+	await screen.press(keyOf.up, keyOf.up, keyOf.up, keyOf.enter);
+	await screen.until('What the model was given:');
+	expect(screen.text()).toContain('✖ divide by zero');
+	expect(screen.text()).toMatch(/seq: 5/);
+	await screen.press(keyOf.escape);
+	await screen.until('3 of 19: tool calls');
+	await screen.press('c');
+	await screen.until('11 of 19: this turn');
 });
 
 test('/cost tells it in the status line, until the next key', async () => {
@@ -96,9 +114,9 @@ test('below 100 columns the activity is one key away', async () => {
 	const {screen} = await opened(events(turnOne), {columns: 99});
 	expect(screen.text()).not.toContain('Activity');
 	await screen.press(ctrl('b'));
-	await screen.until('Activity');
+	await screen.until('3 of 8: activity');
 	expect(screen.text()).not.toContain('divide by zero');
-	await screen.press(ctrl('b'));
+	await screen.press(keyOf.escape);
 	await screen.until('divide by zero');
 });
 
@@ -371,8 +389,22 @@ test('a session that ends with a question says that Enter asks it, and Enter doe
 	await screen.until(/^ Two cases\./m);
 });
 
-test('a bug while drawing ends the screen with its error, not with a blank one', async () => {
-	const broken = new Error('this row cannot be drawn');
+/** An item that throws when its text is looked at. */
+function poisoned(item: Item | undefined, error: Error): Item {
+	if (!item) throw new Error('there is no item');
+	return new Proxy(
+		{...item},
+		{
+			get(target, name) {
+				if (name === 'text') throw error;
+				return Reflect.get(target, name);
+			},
+		},
+	);
+}
+
+/** A view that a test changes by hand, shown on a screen. */
+async function shownByHand() {
 	let view = reduce(emptyView, {
 		type: 'opened',
 		session: null,
@@ -388,22 +420,31 @@ test('a bug while drawing ends the screen with its error, not with a blank one',
 			return () => listeners.delete(listener);
 		},
 	};
-	const world = agentWorld({gateway: saying()});
-	const screen = await openScreen({...world, store});
+	const screen = await openScreen({...agentWorld({gateway: saying()}), store});
 	await screen.until('❯ run the tests');
-	const item = view.items[0];
-	if (!item) throw new Error('there is no item');
-	const poisoned = new Proxy(
-		{...item},
-		{
-			get(target, name) {
-				if (name === 'text') throw broken;
-				return Reflect.get(target, name);
-			},
+	return {
+		screen,
+		show(items: (items: View['items']) => View['items']) {
+			view = {...view, items: items(view.items)};
+			for (const listener of listeners) listener();
 		},
-	);
-	view = {...view, items: [poisoned]};
-	for (const listener of listeners) listener();
+	};
+}
+
+const broken = new Error('this row cannot be drawn');
+
+test('a throw in one pane is drawn in that pane, and the composer goes on', async () => {
+	const {screen, show} = await shownByHand();
+	show((items) => items.map((item) => (item.kind === 'assistant' ? poisoned(item, broken) : item)));
+	await screen.until('cannot be drawn: this row cannot be drawn.');
+	await screen.press('still here');
+	await screen.until('❯ still here');
+	await screen.until('Activity');
+});
+
+test('a bug in the root ends the screen with its error, not with a blank one', async () => {
+	const {screen, show} = await shownByHand();
+	show((items) => [poisoned(items[0], broken)]);
 	expect(await screen.end()).toEqual({how: 'failed', error: broken});
 	// The alternate screen is left, so what main prints of it is seen.
 	expect(screen.bytes()).toMatch(/\x1b\[\?1049l/);

@@ -1,21 +1,13 @@
 import {expect, test} from 'vitest';
-import {
-	chunkOf,
-	composerRows,
-	type Draft,
-	draftOf,
-	type Edit,
-	edit,
-	emptyDraft,
-	textOf,
-} from '../../src/ui/composer.ts';
+import {chunkOf, type Draft, draftOf, type Edit, edit, emptyDraft, textOf} from '../../src/ui/composer.ts';
+import {composerRows} from '../../src/ui/composer-rows.ts';
 import {width} from '../../src/ui/display.ts';
 import {texts, unfit} from './corpus.ts';
 
 /** `ab|cd`: a draft with its cursor. */
 function at(marked: string): Draft {
 	const [before = '', after = ''] = marked.split('|');
-	return {before, after, history: -1};
+	return {...emptyDraft, before, after};
 }
 const marked = ({before, after}: Draft) => `${before}|${after}`;
 const doing = (draft: Draft, ...edits: Edit['do'][]) =>

@@ -1,5 +1,6 @@
 import {expect, test} from 'vitest';
 import type {Event} from '../../src/session/events.ts';
+import {freshLog} from '../../src/ui/event-list.ts';
 import {keysHere, layout, type Screen} from '../../src/ui/screen.ts';
 import {costLine, totals} from '../../src/ui/totals.ts';
 import {emptyView, reduce, type View} from '../../src/ui/view.ts';
@@ -20,7 +21,7 @@ test('the sidebar has room from 100 columns, in the conversation and the log', (
 	const has = (columns: number, screen = conversation, sidebar = true) =>
 		layout({columns, rows: 30}, screen, emptyView, {sidebar, foot: 2}).sidebar;
 	expect([has(99), has(100), has(100, conversation, false)]).toEqual([false, true, false]);
-	expect(has(120, {show: 'log', scroll: {follow: true}})).toBe(true);
+	expect(has(120, {show: 'log', state: freshLog})).toBe(true);
 	expect(has(120, {show: 'help', top: 0})).toBe(false);
 });
 

@@ -1,5 +1,5 @@
-import {mkdirSync, symlinkSync, writeFileSync} from 'node:fs';
-import {join} from 'node:path';
+import {existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync} from 'node:fs';
+import {basename, join} from 'node:path';
 import {expect, test} from 'vitest';
 import type {Event} from '../../src/session/events.ts';
 import {sessionFolder} from '../../src/session/sessions.ts';
@@ -156,11 +156,11 @@ test('the resume picker lists sessions newest first, with what is known of them'
 	const cut = asking('broken things').map(line).join('').slice(0, -20);
 	const {world} = sessions(both, asking('the weather'), cut, '');
 	const screen = await openScreen({...world, pick: true});
-	await screen.until(/⚠ cut at line 3 {2}1 turn/);
+	await screen.until(/⚠ cut {2}1 turn/);
 	const listed = screen.lines().filter((row) => /^ [❯ ] [a-h]000 /.test(row));
 	expect(listed).toEqual([
 		expect.stringMatching(/^ ❯ d000 {2}\(empty\) .*0 B/),
-		expect.stringMatching(/^ {3}c000 {2}broken things +⚠ cut at line 3 {2}1 turn {2}\d+ B/),
+		expect.stringMatching(/^ {3}c000 {2}broken things +⚠ cut {2}1 turn {2}\d+ B/),
 		expect.stringMatching(/^ {3}b000 {2}the weather +(1 turn {2})?\d+ B +\d+ d ago/),
 		expect.stringMatching(/^ {3}a000 {2}run the tests +(2 turns {2})?\d\.\d kB/),
 	]);
@@ -188,11 +188,11 @@ test('a filter typed with its Enter in one chunk opens too, and so do arrows', a
 	const screen = await openScreen({...world, pick: true});
 	await screen.until('the train');
 	await screen.press('weather\r');
-	await screen.until('About the weather.');
+	await screen.until('3 messages replayed');
 	await screen.press('/resume\r');
 	await screen.until('the train');
 	await screen.press(`${keyOf.down}${keyOf.down}\r`);
-	await screen.until('All 4 cases pass.');
+	await screen.until('11 messages replayed');
 	expect(world.agent.session?.id).toBe(ids[0]);
 });
 
@@ -209,7 +209,7 @@ test('a filter that nothing matches says so, and Enter does nothing', async () =
 test('without sessions the picker says so, and Esc begins a new one', async () => {
 	const {world} = sessions();
 	const screen = await openScreen({...world, pick: true});
-	await screen.until('This workspace has no session yet.');
+	await screen.until('This folder has no session yet.');
 	await screen.press(keyOf.escape);
 	await screen.until('Enter send');
 });
@@ -250,4 +250,63 @@ test('Ctrl+C closes a picker and nothing else', async () => {
 	await screen.until('Enter send');
 	await screen.press('still here');
 	await screen.until('❯ still here');
+});
+
+test('a cut session says at which line and why when it is selected', async () => {
+	const cut = asking('broken things').map(line).join('').slice(0, -20);
+	const {world} = sessions(asking('the weather'), cut);
+	const screen = await openScreen({...world, pick: true});
+	await screen.until('stops at line 3: the line does not end');
+});
+
+test('the selected session shows how it ends, beside the list', async () => {
+	const {world} = sessions(asking('the weather'), asking('the train'));
+	const screen = await openScreen({...world, pick: true});
+	await screen.until('About the train.');
+	await screen.press(keyOf.down);
+	await screen.until('About the weather.');
+});
+
+test('Del asks twice, then the session lies in the trash, byte for byte', async () => {
+	const {world, ids, folder} = sessions(asking('the weather'), asking('the train'));
+	const path = join(folder, `${ids[1]}.jsonl`);
+	const before = readFileSync(path);
+	const screen = await openScreen({...world, pick: true});
+	await screen.until('the train');
+	await screen.press('\x1b[3~');
+	await screen.until('Move “the train” to the trash?');
+	await screen.press('\x1b[3~');
+	await screen.until('Really?');
+	expect(readFileSync(path)).toEqual(before);
+	await screen.press('\x1b[3~');
+	await screen.until((shown) => !shown.includes('the train'));
+	const trash = join(world.data, 'trash', basename(folder), `${ids[1]}.jsonl`);
+	expect(readFileSync(trash)).toEqual(before);
+	expect(existsSync(path)).toBe(false);
+});
+
+test('Tab lists the sessions of every folder', async () => {
+	const {world} = sessions(asking('the weather'));
+	const other = join(world.data, 'sessions', 'elsewhere-00000000');
+	mkdirSync(other, {recursive: true});
+	writeFileSync(join(other, 's-20300101-000000-zzzz.jsonl'), asking('another folder').map(line).join(''));
+	const screen = await openScreen({...world, pick: true});
+	await screen.until('the weather');
+	expect(screen.text()).not.toContain('another folder');
+	await screen.press(keyOf.tab);
+	await screen.until(/zzzz {2}elsewhere {2}another folder/);
+	await screen.press(keyOf.tab);
+	await screen.until((shown) => !shown.includes('another folder'));
+});
+
+test('/rename gives a name that the picker shows', async () => {
+	const {world} = sessions(asking('the weather'));
+	const screen = await openScreen({...world, pick: true});
+	await screen.until('the weather');
+	await screen.press(keyOf.enter);
+	await screen.until('3 messages replayed');
+	await screen.press('/rename umbrella or not\r');
+	await screen.until('This session is now named umbrella or not.');
+	await screen.press('/resume\r');
+	await screen.until(/❯ \w{4} {2}umbrella or not/);
 });

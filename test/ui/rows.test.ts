@@ -2,7 +2,7 @@ import {expect, test} from 'vitest';
 import type {Body, Event, EventOf} from '../../src/session/events.ts';
 import {activityRow} from '../../src/ui/activity.ts';
 import {type Row, rowWidth} from '../../src/ui/display.ts';
-import {labelOf, outcome, proseRows, rowsOf} from '../../src/ui/rows.ts';
+import {labelOf, outcome, rowsOf} from '../../src/ui/rows.ts';
 import type {Item} from '../../src/ui/view.ts';
 import {answer, call, events, result, system, toolEnd, usage, user} from '../helpers/log-file.ts';
 import {texts, unfit} from './corpus.ts';
@@ -54,39 +54,12 @@ test('arguments that do not fit the tool are shown as they are', () => {
 	expect(labelOf({name: 'teleport', args: '{"to":"moon"}'})).toBe('{"to":"moon"}');
 });
 
-test('prose has its code, its emphasis and its headings in their styles, without their marks', () => {
-	expect(proseRows('## Cause\nIn `calc.js`: **no check**', 40)).toEqual([
-		[{text: 'Cause', bold: true}],
-		[{text: 'In '}, {text: 'calc.js', color: 'magenta'}, {text: ': '}, {text: 'no check', bold: true}],
-	]);
-});
-
-test('a mark that is never closed is text, and nothing of it is lost', () => {
-	expect(plain(proseRows('**/*.ts matches\n`npm test\n2 ** 3 and `a` or `b', 40))).toEqual([
-		'**/*.ts matches',
-		'`npm test',
-		'2 ** 3 and a or `b',
-	]);
-});
-
-test('a code fence keeps its lines, and marks in it are text', () => {
-	expect(plain(proseRows('a\n```js\n  if (x) **y**\n```\nb', 40))).toEqual(['a', '    if (x) **y**', 'b']);
-});
-
-test('a fence that is not closed yet is code to the end', () => {
-	expect(plain(proseRows('```\n# not a heading', 40))).toEqual(['  # not a heading']);
-});
-
-test('an item of a list hangs under its text', () => {
-	expect(plain(proseRows('- one two\n1. three four', 9))).toEqual(['- one two', '1. three', '   four']);
-});
-
 test('what the model thought is one dim row until it is unfolded', () => {
 	const thought: Item = {kind: 'assistant', seq: 1, text: '', reasoning: 'Zero is\nspecial.'};
 	expect(plain(rowsOf(thought, 70))).toEqual(['', 'thought in 3 words (Ctrl+T unfolds): Zero is special.']);
-	expect(plain(rowsOf(thought, 70, true))).toEqual(['', 'Zero is', 'special.']);
+	expect(plain(rowsOf(thought, 70, {thinking: true}))).toEqual(['', 'Zero is', 'special.']);
 	expect(
-		rowsOf(thought, 70, true)
+		rowsOf(thought, 70, {thinking: true})
 			.flat()
 			.every((span) => span.dim),
 	).toBe(true);
