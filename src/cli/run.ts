@@ -1,3 +1,5 @@
+import {fstatSync} from 'node:fs';
+import {text} from 'node:stream/consumers';
 import {type Agent, heldSentence} from '../agent/agent.ts';
 import type {AgentEvent, Question, Rest} from '../agent/agent-event.ts';
 import {syncing} from '../session/log.ts';
@@ -5,6 +7,7 @@ import {owesAnswer} from '../session/replay.ts';
 import {findSession} from '../session/sessions.ts';
 import {plainText} from '../tools/plain-text.ts';
 import {resumedLine} from '../ui/resumed-line.ts';
+import {packageVersion} from './package-folder.ts';
 import {findResumed} from './resume.ts';
 import {layDemo, newAgent, setUp} from './setup.ts';
 import {tightened, whatTheFolderSays} from './terms.ts';
@@ -27,6 +30,9 @@ export type RunOptions = {
 	json?: boolean;
 };
 
+/** Of what `--json` prints. A new kind of line or field leaves it as it is; a changed meaning does not. */
+const streamVersion = 1;
+
 /** `mca run`: one turn without a screen. The answer goes to stdout, everything else to stderr. */
 export async function run(options: RunOptions): Promise<number> {
 	const setup = setUp(options);
@@ -35,7 +41,8 @@ export async function run(options: RunOptions): Promise<number> {
 			'No model is connected: set OPENAI_API_KEY, or OPENAI_BASE_URL and MCA_MODEL. MOCK=1 plays a script instead.',
 		);
 	}
-	if (options.prompt === '' && options.resume === undefined)
+	const prompt = await withInput(options.prompt);
+	if (prompt === '' && options.resume === undefined)
 		throw new UsageError('mca run needs a prompt: mca run "what does this do?"');
 	const refused: Question[] = [];
 	const decide = (question: Question) => {
@@ -59,7 +66,7 @@ export async function run(options: RunOptions): Promise<number> {
 	if (resumed) {
 		tell(resumed.note);
 		if (!(await openForTurn(agent, setup.data, resumed.path, resumed.workspace))) return 1;
-		if (options.prompt === '' && !owesAnswer(agent.events)) {
+		if (prompt === '' && !owesAnswer(agent.events)) {
 			throw new UsageError(
 				`${resumed.id} waits for no answer. Give a prompt: mca run --resume ${resumed.id} "…"`,
 			);
@@ -71,10 +78,11 @@ export async function run(options: RunOptions): Promise<number> {
 	if (!syncing) tell('MCA_FSYNC=0: lines are not synced to disk; a power failure may lose the newest.');
 
 	agent.subscribe((event) => (options.json ? print(JSON.stringify(event)) : narrate(event)));
+	if (options.json) print(JSON.stringify({type: 'stream', version: streamVersion, mca: packageVersion()}));
 	if (options.json) for (const event of events) print(JSON.stringify(event));
 	const stop = () => agent.cancel();
 	process.once('SIGINT', stop).once('SIGTERM', stop);
-	const rest = await agent.submit(options.prompt);
+	const rest = await agent.submit(prompt);
 	process.off('SIGINT', stop).off('SIGTERM', stop);
 	await agent.close();
 
@@ -85,6 +93,23 @@ export async function run(options: RunOptions): Promise<number> {
 	if (session && rest.why !== 'unsaved')
 		tell(`Session ${session.id}. Go on with: mca run --resume ${session.id} "…"`);
 	return exitStatus(rest);
+}
+
+/** What is piped in stands below the prompt, or is the prompt. A terminal, or nothing at all, is not waited for. */
+async function withInput(prompt: string): Promise<string> {
+	if (!isPiped()) return prompt;
+	const input = (await text(process.stdin)).trimEnd();
+	return [prompt, input].filter(Boolean).join('\n\n');
+}
+
+function isPiped(): boolean {
+	try {
+		const stat = fstatSync(0);
+		return stat.isFIFO() || stat.isFile() || stat.isSocket();
+	} catch {
+		// There is no stdin at all.
+		return false;
+	}
 }
 
 function exitStatus(rest: Rest): number {

@@ -80,8 +80,9 @@ test('mca run --json prints one AgentEvent a line, and every event of the log is
 	const logged = events.flatMap((event) => (event.type === 'logged' ? [event.event] : []));
 	expect(logged).toEqual(world.log());
 	expect(events.at(-1)).toEqual({type: 'rest', rest: {why: 'done'}});
+	expect(events[0]).toMatchObject({type: 'stream', version: 1});
 	const known =
-		'opened moved placed retry writable logged start draft gate answered tool_start tool_output notice rest'.split(
+		'stream opened moved placed retry writable logged start draft gate answered tool_start tool_output notice rest'.split(
 			' ',
 		);
 	expect(events.filter((event) => !known.includes(event.type))).toEqual([]);
@@ -303,4 +304,15 @@ test('a bad config.json is a sentence with its path, the field and what fits', a
 	expect(await said('{"model": ')).toContain('is not JSON');
 	expect(await said('[]')).toContain('does not fit');
 	expect(world.files()).toEqual({});
+});
+
+test('what is piped into mca run is the prompt, or stands below it', async () => {
+	const world = makeWorld();
+	await world.run(['run', 'review this'], {input: 'diff --git a b\n'});
+	await world.run(['run'], {input: 'hello there\n'});
+	const asked = world.ids().map((id) => {
+		const [, user] = world.log(id);
+		return user?.type === 'message' && user.message.content;
+	});
+	expect(asked).toEqual(['hello there', 'review this\n\ndiff --git a b']);
 });

@@ -84,9 +84,13 @@ export function makeWorld({
 	/** mca without a terminal, to its end. */
 	const run = (
 		args: readonly string[],
-		options: {env?: Record<string, string>; cwd?: string} = {},
+		options: {env?: Record<string, string>; cwd?: string; input?: string} = {},
 	): Promise<Ended> =>
-		runNode([entry, ...args], {cwd: options.cwd ?? workspace, env: {...env, ...options.env}});
+		runNode([entry, ...args], {
+			cwd: options.cwd ?? workspace,
+			env: {...env, ...options.env},
+			input: options.input ?? '',
+		});
 
 	/** Play prompts without a screen, everything allowed; the id of their session. */
 	const played = async (...asked: string[]): Promise<string> => {
@@ -128,9 +132,12 @@ export function scriptOf(prompt: string, call: {name: string; args: unknown}, sa
 	return {name: 'test', turns: [{prompt, steps: [{say: 'Let me see.', calls: [call]}, {say}]}]};
 }
 
-function runNode(args: string[], options: {cwd: string; env: Record<string, string>}): Promise<Ended> {
+function runNode(
+	args: string[],
+	options: {cwd: string; env: Record<string, string>; input: string},
+): Promise<Ended> {
 	const child = spawn(process.execPath, args, {cwd: options.cwd, env: cleanEnvironment(options.env)});
-	child.stdin.end();
+	child.stdin.end(options.input);
 	let stdout = '';
 	let stderr = '';
 	child.stdout.setEncoding('utf8').on('data', (text) => {
