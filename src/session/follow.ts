@@ -1,8 +1,7 @@
-import {isUtf8} from 'node:buffer';
 import {type FSWatcher, watch} from 'node:fs';
-import {open} from 'node:fs/promises';
-import {type Event, parseLine} from './events.ts';
-import type {End} from './read.ts';
+import {stat} from 'node:fs/promises';
+import type {Event} from './events.ts';
+import {type End, forEachEvent, growing, type Position} from './read.ts';
 
 /** Looked at this often too, ms: not every file system tells of a change. */
 const lookMs = 500;
@@ -16,42 +15,23 @@ export async function follow(
 	visit: (event: Event, endOfLine: number) => unknown,
 	signal: AbortSignal,
 ): Promise<End> {
-	const file = await open(path, 'r');
 	const changes = changesOf(path, signal);
+	let position: Position = {bytes: 0, line: 0, seq: 0};
 	try {
-		const chunk = Buffer.allocUnsafe(1 << 20);
-		let rest: Buffer = Buffer.alloc(0);
-		let [bytes, line, seq] = [0, 0, 0];
-		const cut = async (reason: string): Promise<End> => {
-			const {size} = await file.stat();
-			return {at: 'cut', line: line + 1, reason, ignoredBytes: Math.max(0, size - bytes)};
-		};
 		while (!signal.aborted) {
-			const {bytesRead} = await file.read(chunk, 0, chunk.length, bytes + rest.length);
-			if (bytesRead === 0) {
-				if ((await file.stat()).size < bytes + rest.length) return await cut('the file became shorter');
-				await changes.next();
-				continue;
+			const {size} = await stat(path);
+			if (size < position.bytes) {
+				return {at: 'cut', line: position.line + 1, reason: 'the file became shorter', ignoredBytes: 0};
 			}
-			const data = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
-			let start = 0;
-			for (let at = data.indexOf(0x0a); at !== -1; at = data.indexOf(0x0a, start)) {
-				const text = data.subarray(start, at);
-				if (!isUtf8(text)) return await cut('the line is not valid UTF-8');
-				const parsed = parseLine(text.toString('utf8'), seq);
-				if (!parsed.ok) return await cut(parsed.reason);
-				bytes += at + 1 - start;
-				start = at + 1;
-				line++;
-				seq = parsed.event.seq;
-				await visit(parsed.event, bytes);
-			}
-			rest = data.subarray(start);
+			const read = await forEachEvent(path, (event, end) => !signal.aborted && visit(event, end), position);
+			position = read;
+			const end = growing(read.end);
+			if (end.at === 'cut') return end;
+			await changes.next();
 		}
 		return {at: 'whole'};
 	} finally {
 		changes.close();
-		await file.close();
 	}
 }
 

@@ -16,5 +16,12 @@ export {type ForkPoint, type ForkResult, fork, forkPoints, recover} from './fork
 export {type Holder, holderOf} from './lock.ts';
 export {EventTooLarge, NotSaved, type Reopened, readBeside, SessionLog} from './log.ts';
 export {type End, forEachEvent, type LogRead, readEvents} from './read.ts';
-export {lostAnswers, owesAnswer, type Replay, replay, type UnansweredCall, unansweredCalls} from './replay.ts';
+export {
+	lostAnswers,
+	owesAnswer,
+	type Replay,
+	replay,
+	type UnansweredCall,
+	unansweredCalls,
+} from './replay.ts';
 export {dataFolder, findSession, sessionFiles, sessionFolder} from './sessions.ts';
