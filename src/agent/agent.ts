@@ -203,10 +203,7 @@ export class Agent {
 	async fork(at?: {seq: number; before?: boolean}): Promise<ForkResult> {
 		const path = this.path;
 		if (!path) return {ok: false, reason: 'There is nothing to fork yet: no question has been asked.'};
-		const forked = await fork(path, at).catch((error: Error) => ({
-			ok: false as const,
-			reason: `The fork cannot be saved: ${error.message}`,
-		}));
+		const forked = await fork(path, at);
 		if (!forked.ok) return forked;
 		await forked.log.close();
 		await this.open(forked.log.path, this.#workspace);

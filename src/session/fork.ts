@@ -78,12 +78,14 @@ export async function fork(path: string, at?: {seq: number; before?: boolean}): 
 	const bytes = ends[last];
 	if (!lastEvent || !bytes) return {ok: false, reason: `There is nothing before event ${seq} to keep.`};
 	const prefix = {path, bytes, seq: lastEvent.seq};
-	const {log} = await SessionLog.create(
-		dirname(path),
-		() => [forkEvent(path, events, lastEvent.seq, {kind: 'fork'})],
-		prefix,
-	);
-	return {ok: true, log, atSeq: lastEvent.seq};
+	const lineage = forkEvent(path, events, lastEvent.seq, {kind: 'fork'});
+	try {
+		const {log} = await SessionLog.create(dirname(path), () => [lineage], prefix);
+		return {ok: true, log, atSeq: lastEvent.seq};
+	} catch (error) {
+		// The disk may be full: that is no bug, and the parent is as it was.
+		return {ok: false, reason: `The fork cannot be saved: ${(error as Error).message}`};
+	}
 }
 
 /**

@@ -282,6 +282,7 @@ export type Library = {
 	/** The same over all workspaces. */
 	allFiles(): Promise<string[]>;
 	glance(path: string): Promise<SessionGlance>;
+	read(path: string): Promise<readonly Event[]>;
 	/** The events at the end of a file, as far back as a screen shows. */
 	tail(path: string): Promise<Event[]>;
 	/** Out of the list, into the trash; a sentence where that cannot be. */
@@ -297,6 +298,7 @@ export function library(data: string, workspace: string): Library {
 		files: () => sessionFiles(sessionFolder(data, workspace)),
 		allFiles: () => allSessionFiles(data),
 		glance,
+		read: async (path) => (await readEvents(path)).events,
 		tail,
 		remove: async (path) => {
 			const moved = await moveToTrash(path);

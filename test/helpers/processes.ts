@@ -18,6 +18,8 @@ export type Process = {
 	/** Called with each thing as it comes, at once. */
 	onTold(listener: (told: Told) => void): void;
 	send(order: object): void;
+	/** No more orders come: its stdin ends. */
+	sendNothing(): void;
 	signal(signal: NodeJS.Signals): void;
 	/** Resolves once it is gone and everything that it wrote has been read. Its locks are free from then on at the latest. */
 	ended: Promise<Ending>;
@@ -70,6 +72,7 @@ export function startProcess(
 		ended,
 		onTold: (listener) => listeners.add(listener),
 		send: (order) => child.stdin.write(`${JSON.stringify(order)}\n`),
+		sendNothing: () => child.stdin.end(),
 		signal: (signal) => child.kill(signal),
 		next: (kind) =>
 			new Promise((resolve, reject) => {

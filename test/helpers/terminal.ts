@@ -82,6 +82,8 @@ export type TerminalOptions = {
 	is seen where the person would see it.
 	*/
 	shell?: boolean;
+	/** Another program than mca, which may start it. */
+	command?: readonly [string, ...string[]];
 };
 
 export type Terminal = ReturnType<typeof openTerminal>;
@@ -105,7 +107,7 @@ export function openTerminal(options: TerminalOptions) {
 	const mca = [process.execPath, entry, ...args];
 	const script =
 		'stty -g; sh -c \'echo "pid $$"; exec "$@"\' sh "$@"; echo "status $?"; stty -g; stty -a; echo END';
-	const [file = '', ...rest] = shell ? ['sh', '-c', script, 'sh', ...mca] : mca;
+	const [file = '', ...rest] = options.command ?? (shell ? ['sh', '-c', script, 'sh', ...mca] : mca);
 	const child = spawn(file, rest, {
 		name: 'xterm-256color',
 		cols: columns,
@@ -265,6 +267,10 @@ export function openTerminal(options: TerminalOptions) {
 			const [before, after] = [...bytes.matchAll(/^[0-9a-f]+(?::[0-9a-f]+){5,}/gm)].map(String);
 			const status = Number(/status (\d+)/.exec(bytes)?.[1]);
 			return {before, after, status, cooked: / icanon/.test(bytes) && / echo\b/.test(bytes)};
+		},
+		/** Close the terminal, as its window does. */
+		hangUp(): void {
+			(child as unknown as {destroy(): void}).destroy();
 		},
 		/** End what still runs, and wait for that. */
 		async dispose(): Promise<void> {
