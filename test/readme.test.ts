@@ -18,11 +18,11 @@ function blocks(language: string): string[] {
 }
 
 test('the README’s table of keys is the program’s', () => {
-	for (const {key, does} of keys) expect(readme).toContain(`| ${key} | ${does} |`);
+	for (const {key, does} of keys) expect(readme).toContain(`| ${key.replaceAll('|', '\\|')} | ${does} |`);
 });
 
 test('the README names every command of the composer', () => {
-	for (const {usage} of commands) expect(readme).toContain(`\`${usage}\``);
+	for (const {usage} of commands) expect(readme).toContain(`| \`${usage.replaceAll('|', '\\|')}\` | `);
 });
 
 test('the lines of a log in the README are a whole log', async () => {

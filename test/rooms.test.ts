@@ -45,6 +45,8 @@ const homes: [pattern: RegExp, allowed: RegExp][] = [
 	[/^(openai(\/.*)?|undici)$/, /^agent\/openai/],
 	[/^(ink|ink-text-input|react)$/, /^ui\/|^cli\/chat\.tsx$/],
 	[/^string-width$/, /^ui\//],
+	[/^marked$/, /^ui\//],
+	[/^highlight\.js\//, /^ui\/languages\.ts$/],
 	[/^diff$/, /^tools\//],
 	[/^@vscode\/ripgrep$/, /^tools\//],
 	[/^commander$/, /^cli\//],

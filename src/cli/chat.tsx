@@ -1,118 +1,141 @@
 import {homedir} from 'node:os';
-import {createInterface} from 'node:readline/promises';
-import type {Agent} from '../agent/agent.ts';
-import {spendOf} from '../session/audit.ts';
-import {syncing} from '../session/log.ts';
 import {library} from '../session/sessions.ts';
-import {hasSomethingToTrust} from './instructions.ts';
+import {copyToClipboard} from './clipboard.ts';
+import {beforeCrash} from './crash.ts';
 import {modelsOf} from './models.ts';
-import {findResumed} from './resume.ts';
-import {layDemo, newAgent, type Setup, setUp} from './setup.ts';
-import {tightened, whatTheFolderSays} from './terms.ts';
-import {isTrusted, trust} from './trust.ts';
+import {notifier} from './notify.ts';
+import {begin, type ChatOptions, farewell, openingOf} from './opening.ts';
+import {promptHistory} from './prompt-history.ts';
+import {guardTerminal} from './terminal-guard.ts';
 import {UsageError} from './usage-error.ts';
 
-export type ChatOptions = {
-	prompt: string;
-	/** An id, or true for the newest session of the workspace. */
-	resume: string | true | undefined;
-	/** Begin with the resume picker. */
-	pick?: boolean;
-	folder?: string;
-	model?: string;
-	provider?: string;
-	mode?: string;
-	sandbox?: string;
-};
+const signals = {SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143} as const;
 
-/** `mca`: the screen. */
+/** `mca`: the screen, or where there can be none, or it would be in the way, the same line by line. */
 export async function chat(options: ChatOptions): Promise<number> {
-	const {stdin, stdout} = process;
-	if (!stdin.isTTY || !stdout.isTTY || process.env.TERM === 'dumb') {
+	const {stdin, stdout, env} = process;
+	const isTerminal = stdin.isTTY && stdout.isTTY;
+	const isDumb = isTerminal && env.TERM === 'dumb';
+	if (options.plain || isDumb || env.INK_SCREEN_READER === 'true' || env.ACCESSIBLE) {
+		const {plain} = await import('./plain.ts');
+		return plain(options);
+	}
+	if (!isTerminal) {
 		throw new UsageError(
 			'the screen needs a terminal, and this is none. mca run "your prompt" works without one and prints the answer.',
 		);
 	}
+	const opening = await openingOf(options, false);
+	if (!opening) return 1;
+	const {setup} = opening;
 	// Keys that are typed while the program loads belong to the composer: not echoed, and with their Enter as it was pressed.
-	const setup = setUp(options);
-	const resumed = options.resume === undefined ? undefined : await findResumed(options.resume, setup);
-	if (
-		resumed?.gone &&
-		!(await confirm(
-			`The workspace of ${resumed.id}, ${resumed.gone}, is gone. Work in ${setup.workspace} instead?`,
-		))
-	) {
-		return 1;
-	}
-	const workspace = resumed?.workspace ?? setup.workspace;
-	await askForTrust(setup, workspace);
-	setup.mode = tightened(setup, workspace);
+	// main.ts did this first of all; a question may have undone it.
 	stdin.setRawMode(true);
-	if (!resumed && !options.pick) layDemo(setup);
 	// chalk does not know NO_COLOR; it has to be told before it is loaded.
-	if (process.env.NO_COLOR) process.env.FORCE_COLOR = '0';
-	const [{render}, {App}, {resumedLine}, {viewStore}] = await Promise.all([
-		import('ink'),
-		import('../ui/App.tsx'),
-		import('../ui/resumed-line.ts'),
-		import('../ui/use-agent.ts'),
-	]);
+	if (env.NO_COLOR) env.FORCE_COLOR = '0';
+	const [{render}, {App}, {Boundary}, {keyboard}, {viewStore}] = await withoutFetch(() =>
+		Promise.all([
+			import('ink'),
+			import('../ui/App.tsx'),
+			import('../ui/Boundary.tsx'),
+			import('../ui/stdin.ts'),
+			import('../ui/use-agent.ts'),
+		]),
+	);
 
-	const agent = newAgent(setup);
-	const store = viewStore(agent);
 	let unsaved = false;
-	agent.subscribe((event) => {
-		if (event.type === 'rest') unsaved = event.rest.why === 'unsaved';
+	let isFocused = true;
+	let store = viewStore({subscribe: () => () => {}});
+	const write = (sequence: string) => void stdout.write(sequence);
+	const {agent, notices} = await begin(opening, options, (made) => {
+		store = viewStore(made);
+		made.subscribe((event) => {
+			if (event.type === 'rest') unsaved = event.rest.why === 'unsaved';
+		});
+		if (setup.config.notify !== false) made.subscribe(notifier(() => isFocused, write));
 	});
-	const notices: string[] = [];
-	if (resumed) {
-		await agent.open(resumed.path, resumed.workspace);
-		notices.push(resumed.note, resumedLine(agent.events));
-	} else {
-		await agent.startNew();
-	}
-	notices.push(...whatTheFolderSays(setup, workspace, agent.events));
-	if (!syncing)
-		notices.push('MCA_FSYNC=0: lines are not synced to disk; a power failure may lose the newest.');
-	if (setup.demo) {
-		notices.push(
-			'This is a demo: a script plays the model; commands and edits are real, in a small repository of their own.',
-			'To connect a model, set OPENAI_API_KEY, or OPENAI_BASE_URL and MCA_MODEL, and start mca again.',
-		);
-	}
 	if (notices.length > 0) agent.tell(notices.join('\n'));
 
+	let status = 0;
+	let failure: unknown;
+	let leave = (signal: keyof typeof signals) => {
+		status = signals[signal];
+	};
+	const gone = () => leave('SIGHUP');
+	const keys = keyboard(stdin, {
+		onFocus: (focused) => {
+			isFocused = focused;
+		},
+		onEnd: gone,
+	});
+	stdout.on('error', gone);
+	const guard = guardTerminal(write);
 	const [firstPrompt] = setup.demo?.prompts ?? [];
+	let fail = (error: unknown): void => {
+		failure = error;
+	};
 	const app = render(
-		<App
-			agent={agent}
-			store={store}
-			library={library(setup.data, setup.workspace)}
-			models={modelsOf(setup, agent)}
-			{...(setup.demo ? {demo: setup.demo.prompts} : {})}
-			draft={options.prompt || (resumed || options.pick ? '' : (firstPrompt ?? ''))}
-			pick={options.pick ?? false}
-			home={homedir()}
-		/>,
+		<Boundary onError={(error) => fail(error)}>
+			<App
+				agent={agent}
+				store={store}
+				library={library(setup.data, setup.workspace)}
+				clipboard={copyToClipboard}
+				models={modelsOf(setup, agent)}
+				{...(setup.demo ? {demo: setup.demo.prompts} : {})}
+				draft={options.prompt || (opening.resumed || options.pick ? '' : (firstPrompt ?? ''))}
+				pick={options.pick ?? false}
+				home={homedir()}
+				history={promptHistory(setup.data, setup.workspace)}
+				terminal={guard.terminal}
+			/>
+		</Boundary>,
 		{
-			alternateScreen: true,
+			stdin: keys as unknown as NodeJS.ReadStream,
+			alternateScreen: options.altScreen !== false,
 			incrementalRendering: true,
 			exitOnCtrlC: false,
 			patchConsole: false,
 			interactive: true,
 			maxFps: 60,
+			kittyKeyboard: {mode: 'auto'},
 		},
 	);
-	let status = 0;
-	const leave = (signal: NodeJS.Signals) => {
-		status = signal === 'SIGHUP' ? 129 : signal === 'SIGTERM' ? 143 : 130;
+	beforeCrash(() => {
+		guard.release();
+		try {
+			app.unmount();
+		} finally {
+			// ink draws once more when it ends; where that is what fails, it leaves everything as it is.
+			guard.rescue();
+		}
+	});
+	leave = (signal) => {
+		// Ctrl+C in an editor that mca opened is the editor's.
+		if (guard.isAway() && (signal === 'SIGINT' || signal === 'SIGQUIT')) return;
+		status = signals[signal];
+		// A second one is not waited for.
+		for (const each of Object.keys(signals)) process.off(each, onSignal);
 		app.unmount();
 	};
-	for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.once(signal, leave);
-	let failure: unknown;
-	await app.waitUntilExit().catch((error) => {
+	const onSignal = (signal: NodeJS.Signals) => leave(signal as keyof typeof signals);
+	for (const signal of Object.keys(signals)) process.on(signal, onSignal);
+	fail = (error) => {
 		failure = error;
+		app.unmount();
+	};
+	if (failure !== undefined) app.unmount();
+	// Without a screen nothing keeps the process alive: should ink have lost it without a word, it is a bug like any other.
+	const drained = new Promise<void>((resolve) => {
+		process.once('beforeExit', () => {
+			failure ??= new Error('the screen has ended by itself');
+			resolve();
+		});
 	});
+	await Promise.race([app.waitUntilExit(), drained]).catch((error) => {
+		failure ??= error;
+	});
+	guard.release();
 	await agent.close();
 	if (failure !== undefined) throw failure;
 	if (unsaved) {
@@ -120,33 +143,20 @@ export async function chat(options: ChatOptions): Promise<number> {
 		return 1;
 	}
 	const line = farewell(agent);
-	if (line) process.stdout.write(line);
+	if (line) stdout.write(line);
 	return status;
 }
 
-function farewell(agent: Agent): string | undefined {
-	const {session} = agent;
-	if (!session) return undefined;
-	const {inputTokens, outputTokens} = spendOf(agent.events).own;
-	return `Session ${session.id} · ${inputTokens + outputTokens} tokens · go on with: mca --resume ${session.id}\n`;
-}
-
-/** Asked once for a folder that has something to say: until then nothing of it is read. */
-async function askForTrust(setup: Setup, workspace: string): Promise<void> {
-	if (setup.demo || isTrusted(setup.data, workspace)) return;
-	const says = hasSomethingToTrust(workspace);
-	if (says.length === 0) return;
-	const yes = await confirm(
-		`${workspace} holds ${says.join(' and ')}, which would tell the model how to work there. Do you trust this folder?`,
-	);
-	if (yes) trust(setup.data, workspace);
-}
-
-async function confirm(question: string): Promise<boolean> {
-	const terminal = createInterface({input: process.stdin, output: process.stderr});
+/**
+Load something while there is no `fetch` to be seen. The layout engine asks whether there is one, and only asking makes Node load
+its whole HTTP client, which takes longer than the screen does.
+*/
+async function withoutFetch<T>(load: () => Promise<T>): Promise<T> {
+	const own = Object.getOwnPropertyDescriptor(globalThis, 'fetch');
+	Object.defineProperty(globalThis, 'fetch', {value: undefined, configurable: true, writable: true});
 	try {
-		return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
+		return await load();
 	} finally {
-		terminal.close();
+		if (own) Object.defineProperty(globalThis, 'fetch', own);
 	}
 }

@@ -1,8 +1,11 @@
 import {Command, CommanderError} from 'commander';
 import {isId} from '../session/sessions.ts';
 import {addAuditCommands} from './audit-commands.ts';
+import {crashed} from './crash.ts';
 import {packageVersion} from './package-folder.ts';
 import {UsageError} from './usage-error.ts';
+
+export {crashed} from './crash.ts';
 
 /** The exit status of one run of mca: 0 done, 1 failed or stopped, 2 bad usage, 3 a log is cut. */
 export async function main(args: string[]): Promise<number> {
@@ -16,10 +19,7 @@ export async function main(args: string[]): Promise<number> {
 			process.stderr.write(`mca: ${error.message}\n`);
 			return error.status;
 		}
-		process.stderr.write(
-			`mca: this is a bug in mca. ${error instanceof Error ? error.stack : String(error)}\n`,
-		);
-		return 1;
+		return crashed(error);
 	}
 }
 
@@ -47,6 +47,8 @@ async function parse(args: string[]): Promise<number> {
 		)
 		.option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each')
 		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.option('--plain', 'line by line, without a screen: for a screen reader, a dumb terminal, a pipe')
+		.option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own')
 		.action(async (words: string[], options) => {
 			const {prompt, resume} = resumeAndPrompt(words, options.resume);
 			const {chat} = await import('./chat.tsx');
@@ -59,6 +61,8 @@ async function parse(args: string[]): Promise<number> {
 		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
 		.option('--model <name>', 'the model to ask')
 		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
+		.option('--plain', 'line by line, without a screen: for a screen reader, a dumb terminal, a pipe')
+		.option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own')
 		.action(async (options) => {
 			const {chat} = await import('./chat.tsx');
 			status = await chat({...options, prompt: '', resume: undefined, pick: true});

@@ -36,6 +36,8 @@ const config = z.strictObject({
 	/** `off`: commands are not run in the sandbox, and each is asked. */
 	sandbox: z.enum(['on', 'off']).optional(),
 	mode: z.enum(['ask', 'edits', 'plan']).optional(),
+	/** false: no bell and no notification when a turn rests or asks while you look at another window. */
+	notify: z.boolean().optional(),
 	/** Model calls in a turn before you are asked to go on. */
 	maxSteps: z.int().min(1).optional(),
 });

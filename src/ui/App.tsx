@@ -4,27 +4,36 @@ import type {Agent} from '../agent/agent.ts';
 import type {Library} from '../session/sessions.ts';
 import {actions} from './actions.ts';
 import {Composer} from './Composer.tsx';
-import {Conversation, conversationBlocks} from './Conversation.tsx';
-import {chunkOf, composerRows, type Draft, draftOf, edit, emptyDraft, textOf} from './composer.ts';
+import {Conversation} from './Conversation.tsx';
+import type {Clipboard} from './clipboard.ts';
+import {compareRows} from './compare-rows.ts';
+import {chunkOf, draftOf, edit, isEmpty, textOf} from './composer.ts';
 import type {Row} from './display.ts';
+import {EventList} from './EventList.tsx';
 import {divider, header, nextMode, placeholder, ruleRows, statusRow} from './edges.ts';
+import {eventListKey, freshActivity} from './event-list.ts';
 import {ForkPicker} from './ForkPicker.tsx';
 import {GatePrompt, previewHeight, questionRows} from './GatePrompt.tsx';
 import {deadMs, freshGate, type GateState, gateKey} from './gate-state.ts';
 import {Help, helpRows} from './Help.tsx';
+import {briefHistory, type History} from './history.ts';
 import {editOf, type KeyPress} from './keys.ts';
 import {Line, Lines} from './Line.tsx';
-import {LogView, logBlocks} from './LogView.tsx';
 import {ModelPicker, type ModelState, type Models, matching} from './ModelPicker.tsx';
+import {Pane} from './Pane.tsx';
 import {moveSelection} from './Picker.tsx';
-import {filtered, freshResume, ResumePicker, type ResumeState} from './ResumePicker.tsx';
+import {queueRows} from './queue.ts';
+import {freshResume, listing, ResumePicker, type ResumeState} from './ResumePicker.tsx';
 import {Sidebar} from './Sidebar.tsx';
 import {keysHere, layout, type Screen, sidebarColumns, smallest} from './screen.ts';
+import {bareTerminal, type Terminal} from './terminal.ts';
 import {useView, type ViewStore} from './use-agent.ts';
+import {useComposer} from './use-composer.ts';
 import {useLatest} from './use-latest.ts';
+import {useReading} from './use-reading.ts';
 import {useSessions} from './use-sessions.ts';
 import type {View} from './view.ts';
-import {type Scroll, scrollBy} from './window.ts';
+import {visible} from './visible.ts';
 
 export type AppOptions = {
 	agent: Agent;
@@ -34,10 +43,17 @@ export type AppOptions = {
 	/** The prompts that the demo's script knows; absent where a real model answers. */
 	demo?: readonly string[];
 	draft: string;
+	/** Begin at the message with this seq, or the one before it. */
+	at?: number;
 	/** Show the resume picker first. */
 	pick: boolean;
 	/** Shortens a path of the home folder for the header. */
 	home: string;
+	/** Takes copied text to the machine's clipboard; without it the terminal alone is asked. */
+	clipboard?: Clipboard;
+	/** Without one the prompts of this screen are remembered as long as it is there. */
+	history?: History;
+	terminal?: Terminal;
 };
 
 /** Two presses of Ctrl+C or Esc count as such within this time, ms. */
@@ -52,19 +68,28 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	const [screen, setScreen, latestScreen] = useLatest<Screen>(() =>
 		initial.pick ? {show: 'resume', state: freshResume} : {show: 'conversation'},
 	);
-	const [draft, setDraft, latestDraft] = useLatest<Draft>(() => draftOf(initial.draft));
-	const [scroll, setScroll] = useLatest<Scroll>(() => ({follow: true}));
 	const [gate, setGate, latestGate] = useLatest<GateState>(() => freshGate);
 	const [hint, setHint] = useState<string | null>(null);
 	const [sidebar, setSidebar] = useState(true);
 	const [thinking, setThinking] = useState(false);
 	const lastPress = useRef({what: '', at: 0});
+	const [terminal] = useState(() => initial.terminal ?? bareTerminal());
+	useEffect(() => terminal.attach((doing) => reading.lend(() => suspendTerminal(doing))), []);
+
+	const said = useMemo(
+		() => view.items.flatMap((item) => (item.kind === 'user' ? [item.text] : [])).reverse(),
+		[view.items],
+	);
+	const suggestion = demo?.find((prompt) => !said.includes(prompt));
+	const [history] = useState(() => initial.history ?? briefHistory());
+	const composer = useComposer({draft: initial.draft, history, said});
+	const {draft, setDraft, latestDraft} = composer;
 
 	const {question} = view;
 	// By identity: some servers count their calls from 0 in each message, so two questions may have one id.
 	const asked = useRef<{question: View['question']; columns: number; at: number; typing: boolean}>(undefined);
 	if (question && asked.current?.question !== question) {
-		asked.current = {question, columns, at: Date.now(), typing: textOf(draft) !== ''};
+		asked.current = {question, columns, at: Date.now(), typing: !isEmpty(draft)};
 		setGate(freshGate);
 	}
 	if (question && asked.current && asked.current.columns !== columns) {
@@ -80,23 +105,25 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		doing?.catch((error: unknown) => setFailure({error}));
 	};
 
-	const past = useMemo(
-		() => view.items.flatMap((item) => (item.kind === 'user' ? [item.text] : [])).reverse(),
-		[view.items],
-	);
-	const suggestion = demo?.find((prompt) => !past.includes(prompt));
-
-	const laid = composerRows(draft, columns - 4, Math.max(1, Math.min(8, Math.floor(rows / 3))));
+	const laid = composer.lay(columns - 4, Math.max(1, Math.min(8, Math.floor(rows / 3))));
+	const queued = queueRows(composer.queue, columns);
 	const gateHeight = Math.max(7, Math.floor(rows * 0.6));
-	const foot = question ? previewHeight(question, columns, gateHeight) + 4 : laid.rows.length + 1;
+	const foot = question
+		? previewHeight(question, columns, gateHeight) + 4
+		: queued.length + laid.rows.length + 1;
 	const place = layout(size, screen, view, {sidebar, foot});
 	const {mainColumns, mainHeight} = place;
 	const composing = screen.show === 'conversation' && !question;
-	const blocks = useMemo(
-		() => conversationBlocks(view, mainColumns, thinking),
-		[view, mainColumns, thinking],
-	);
-	const log = useMemo(() => logBlocks(view, mainColumns), [view, mainColumns]);
+	const reading = useReading({
+		view,
+		columns: mainColumns,
+		height: mainHeight,
+		thinking,
+		screen,
+		setScreen,
+		hint: setHint,
+		clipboard: initial.clipboard,
+	});
 
 	const {setCursorPosition} = useCursor();
 	const cursor = {x: 3 + laid.x, y: rows - 1 - laid.rows.length + laid.y};
@@ -110,16 +137,23 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		{
 			screen: setScreen,
 			draft: setDraft,
-			scroll: setScroll,
+			scroll: reading.setScroll,
+			find: reading.find,
+			copy: (part) => attempt(reading.copy(part).then(setHint)),
+			mouse: reading.toggleMouse,
 			hint: setHint,
 			leave: exit,
+			sent: composer.remember,
+			queue: composer.enqueue,
+			rested: composer.rested,
 		},
 	);
 	const close = () => setScreen({show: 'conversation'});
 
 	const setResume = (change: (state: ResumeState) => ResumeState) =>
 		setScreen((now) => (now.show === 'resume' ? {show: 'resume', state: change(now.state)} : now));
-	useSessions(screen.show === 'resume', library, rows, setResume, (error) => setFailure({error}));
+	const resuming = screen.show === 'resume' ? screen.state : undefined;
+	useSessions(resuming, library, Math.max(1, mainHeight - 2), setResume, (error) => setFailure({error}));
 
 	const setModels = (change: (state: ModelState) => ModelState) =>
 		setScreen((now) => (now.show === 'models' ? {show: 'models', state: change(now.state)} : now));
@@ -132,11 +166,12 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	}, [screen.show]);
 	useAnimation({interval: 1000, isActive: view.retry !== null});
 
-	usePaste((text) => setDraft((now) => edit(now, {do: 'insert', text})), {isActive: composing});
+	usePaste((text) => composer.paste(text), {isActive: composing});
 
 	useInput((input, key) => {
 		if (key.ctrl && input === 'c') return interrupt();
-		if (key.ctrl && input === 'l') return attempt(suspendTerminal(async () => {}));
+		if (key.ctrl && input === 'l') return attempt(terminal.redraw());
+		if (key.ctrl && input === 'z') return attempt(terminal.stop());
 		// What cannot be seen takes no key.
 		if (place.tooSmall) return;
 		setHint(null);
@@ -145,24 +180,18 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		switch (screen.show) {
 			case 'conversation':
 				return pressComposer({input, key});
-			case 'activity':
-				if (key.escape || (key.ctrl && input === 'b')) close();
+			case 'find':
+				return reading.findKey({input, key}) ? undefined : close();
+			case 'focus':
+				if (key.escape || input === 'q' || (key.ctrl && input === 'b')) return close();
+				reading.scrollKey({input, key}, true);
 				return;
 			case 'help':
 				if (key.escape || input === 'q') return close();
 				return setScreen({...screen, top: moveSelection(screen.top, helpRows().length, mainHeight, key)});
 			case 'log': {
-				if (key.escape || input === 'q') return close();
-				const by = key.upArrow
-					? -1
-					: key.downArrow
-						? 1
-						: key.pageUp
-							? -mainHeight
-							: key.pageDown
-								? mainHeight
-								: 0;
-				return setScreen({...screen, scroll: scrollBy(log, mainHeight - 1, screen.scroll, by)});
+				const state = eventListKey(screen.state, {input, key}, view, mainHeight - 2);
+				return state ? setScreen({show: 'log', state}) : close();
 			}
 			case 'fork': {
 				const point = screen.points[screen.selected];
@@ -174,6 +203,9 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 					selected: moveSelection(screen.selected, screen.points.length, mainHeight - 2, key),
 				});
 			}
+			case 'compare':
+				if (key.escape || input === 'q') return close();
+				return setScreen({...screen, top: moveSelection(screen.top, 10_000, mainHeight, key)});
 			case 'rules': {
 				if (key.escape) return close();
 				const rule = agent.rules[screen.selected];
@@ -189,9 +221,13 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 				}));
 			case 'resume':
 				if (key.escape) return close();
+				if (key.tab) return setResume((state) => ({...freshResume, filter: state.filter, all: !state.all}));
+				if (key.rightArrow) return attempt(markChosen());
+				if (key.delete) return attempt(removeChosen());
 				return setResume((state) => {
-					const {length} = filtered(state.entries ?? [], state.filter);
-					return {...state, selected: moveSelection(state.selected, length, mainHeight - 2, key)};
+					const {entries, at} = listing(state);
+					const to = entries[moveSelection(at, entries.length, mainHeight - 2, key)];
+					return {...state, removing: null, chosen: to?.path ?? null};
 				});
 		}
 	});
@@ -204,41 +240,48 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	}
 
 	function interrupt() {
+		if (composer.isSearching()) return composer.closeSearch();
 		if (agent.busy) return agent.cancel();
 		if (latestScreen().show !== 'conversation') return close();
-		if (textOf(latestDraft()) !== '') return setDraft(emptyDraft);
+		if (!isEmpty(latestDraft())) return composer.change({do: 'clear'});
 		if (isTwice('ctrl+c')) return exit();
 		setHint('Ctrl+C again leaves.');
 	}
 
 	function pressComposer(press: KeyPress) {
 		const {input, key} = press;
+		if (composer.searchKey(press)) return;
 		const draft = latestDraft();
 		if (key.escape) {
 			if (agent.busy) return agent.cancel();
 			// Two presses may come as one: ESC ESC is how a terminal writes Alt+Esc.
-			if ((isTwice('escape') || key.meta) && textOf(draft) === '') openForkPicker();
+			if ((isTwice('escape') || key.meta) && isEmpty(draft)) openForkPicker();
 			return;
 		}
-		if (key.pageUp || key.pageDown) {
-			const by = (key.pageUp ? -1 : 1) * Math.max(1, mainHeight - 2);
-			return setScroll((now) => scrollBy(blocks, mainHeight, now, by));
-		}
+		if (reading.scrollKey(press)) return;
 		if (key.ctrl && input === 'b') {
-			return columns >= 100 ? setSidebar((now) => !now) : setScreen({show: 'activity'});
+			if (columns < 100) return setScreen({show: 'log', state: freshActivity});
+			// With the activity, without it, the text alone, and so on.
+			if (!sidebar) setScreen({show: 'focus'});
+			return setSidebar(!sidebar);
 		}
+		if (key.ctrl && input === 'p') return setScreen({show: 'log', state: freshActivity});
 		if (key.ctrl && input === 't') return setThinking((now) => !now);
-		if (view.retry && input === 'r' && textOf(draft) === '') return agent.retryNow();
-		if (key.ctrl && input === 'd' && textOf(draft) === '') return exit();
+		if (key.ctrl && input === 'r') return composer.openSearch();
+		if (key.ctrl && input === 'g') return attempt(editElsewhere());
+		if (input === '?' && !key.ctrl && !key.meta && isEmpty(draft)) return setScreen({show: 'help', top: 0});
+		if (key.upArrow && isEmpty(draft) && composer.takeBack()) return;
+		if (view.retry && input === 'r' && !key.meta && isEmpty(draft)) return agent.retryNow();
+		if (key.ctrl && input === 'd' && isEmpty(draft)) return exit();
 		if (key.tab && key.shift) return agent.useMode(nextMode(agent.mode));
-		if (key.tab) return suggestion && textOf(draft) === '' ? setDraft(draftOf(suggestion)) : undefined;
+		if (key.tab) return suggestion && isEmpty(draft) ? setDraft(draftOf(suggestion)) : undefined;
 		if (key.return && !key.meta && !key.shift) {
 			if (!draft.before.endsWith('\\')) return attempt(send(textOf(draft)));
 			// A backslash before Enter is a new line in every terminal.
 			return setDraft({...draft, before: `${draft.before.slice(0, -1)}\n`});
 		}
 		const change = editOf(press);
-		if (change) return setDraft((now) => edit(now, change, past));
+		if (change) return composer.change(change);
 		if (key.ctrl || key.meta || input === '') return;
 		const {text, submit} = chunkOf(input);
 		const typed = edit(draft, {do: 'insert', text});
@@ -246,16 +289,72 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		if (submit) attempt(send(textOf(typed)));
 	}
 
+	/** The draft, in full, in the person's own editor. */
+	async function editElsewhere() {
+		const edited = await terminal.edit(composer.text());
+		if ('problem' in edited) setHint(edited.problem);
+		else if (edited.text !== composer.text()) composer.change({do: 'replace', text: edited.text});
+	}
+
 	function refuse(reason: string) {
 		if (question) agent.answer(question.id, {allow: false, reason: oneLineInput(reason).trim()});
+	}
+
+	function allowByRule() {
+		const {rule} = latestGate();
+		if (question && rule) agent.answer(question.id, {allow: true, remember: rule});
+	}
+
+	function chooseModel() {
+		const now = latestScreen();
+		if (now.show !== 'models') return;
+		const chosen = matching(now.state)[now.state.selected];
+		if (chosen && 'model' in chosen) attempt(useModel(chosen.model, chosen.provider));
 	}
 
 	function openSelected() {
 		const now = latestScreen();
 		if (now.show !== 'resume') return;
-		const {entries, filter, selected} = now.state;
-		const chosen = filtered(entries ?? [], filter)[selected];
+		const {entries, at} = listing(now.state);
+		const chosen = entries[at];
 		if (chosen) attempt(openSession(chosen.path));
+	}
+
+	/** The second session that is marked is compared with the first. */
+	async function markChosen() {
+		const now = latestScreen();
+		if (now.show !== 'resume') return;
+		const {entries, at} = listing(now.state);
+		const entry = entries[at];
+		const {marked} = now.state;
+		if (!entry) return;
+		if (!marked || marked === entry.path) {
+			return setResume((state) => ({...state, marked: marked ? null : entry.path}));
+		}
+		const first = now.state.entries?.find((each) => each.path === marked);
+		const logs = await Promise.all([library.read(marked), library.read(entry.path)]);
+		setScreen({show: 'compare', names: [first?.id ?? '', entry.id], logs, top: 0});
+	}
+
+	/** Asked twice, then the session lies in the trash. The one on the screen is not the list's to remove. */
+	async function removeChosen() {
+		const now = latestScreen();
+		if (now.show !== 'resume' || now.state.filter !== '') return;
+		const {entries, at} = listing(now.state);
+		const path = entries[at]?.path;
+		if (!path) return;
+		if (path === agent.path) return setHint('This session is on the screen. Open another one first.');
+		const {removing} = now.state;
+		if (removing?.path !== path) return setResume((state) => ({...state, removing: {path, asked: 1}}));
+		if (removing.asked === 1) return setResume((state) => ({...state, removing: {path, asked: 2}}));
+		const problem = await library.remove(path);
+		if (problem) setHint(problem);
+		setResume((state) => ({
+			...state,
+			removing: null,
+			chosen: entries[at + 1]?.path ?? null,
+			entries: problem ? state.entries : state.entries?.filter((entry) => entry.path !== path),
+		}));
 	}
 
 	function pressGate(press: KeyPress) {
@@ -275,21 +374,35 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	if (place.tooSmall) {
 		return <Text wrap="truncate">{`mca needs ${smallest.columns} columns and ${smallest.rows} rows.`}</Text>;
 	}
+	if (screen.show === 'focus' && !question) {
+		return (
+			<Box flexDirection="column" width="100%" height={rows} overflow="hidden">
+				<Pane columns={mainColumns} height={mainHeight}>
+					{main()}
+				</Pane>
+				<Line row={statusRow(hint ?? keysHere(screen, view), view, columns)} />
+			</Box>
+		);
+	}
 	return (
-		<Box flexDirection="column" width={columns} height={rows} overflow="hidden">
+		<Box flexDirection="column" width="100%" height={rows} overflow="hidden">
 			<Line row={header(view, demo !== undefined, initial.home, columns)} />
 			<Box paddingLeft={1}>
 				<Lines rows={place.banner} columns={columns - 2} height={place.banner.length} />
 			</Box>
 			<Box height={mainHeight} flexShrink={0}>
 				<Box paddingLeft={1} width={mainColumns + (place.sidebar ? 2 : 1)} flexShrink={0}>
-					{main()}
+					<Pane key={screen.show} columns={mainColumns} height={mainHeight}>
+						{main()}
+					</Pane>
 				</Box>
 				{place.sidebar && (
 					<>
 						<Lines rows={Array.from({length: mainHeight}, () => bar)} columns={1} height={mainHeight} />
 						<Box paddingLeft={1}>
-							<Sidebar view={view} columns={sidebarColumns - 1} height={mainHeight} />
+							<Pane columns={sidebarColumns(columns) - 1} height={mainHeight}>
+								<Sidebar view={view} columns={sidebarColumns(columns) - 1} height={mainHeight} />
+							</Pane>
 						</Box>
 					</>
 				)}
@@ -305,21 +418,24 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 						setGate((now) => ({...now, reason: oneLineInput(text)}));
 						if (submit) refuse(text);
 					}}
-					onRule={(command) =>
-						setGate((now) => ({...now, rule: now.rule && {...now.rule, command: oneLineInput(command)}}))
-					}
-					onSendRule={() => {
-						const {rule} = latestGate();
-						if (rule) agent.answer(question.id, {allow: true, remember: rule});
+					onRule={(typed) => {
+						const {text, submit} = chunkOf(typed);
+						const command = oneLineInput(text);
+						// What could not be seen in the field does not get into it.
+						if (visible(command) === command)
+							setGate((now) => ({...now, rule: now.rule && {...now.rule, command}}));
+						if (submit) allowByRule();
 					}}
-					onSendReason={refuse}
+					onSendRule={allowByRule}
+					onSendReason={() => refuse(latestGate().reason ?? '')}
 				/>
 			) : (
 				<>
 					<Line row={divider(columns, place.sidebar)} />
 					<Composer
 						rows={laid.rows}
-						empty={textOf(draft) === ''}
+						queued={queued}
+						empty={isEmpty(draft) && !composer.isSearching()}
 						active={composing}
 						placeholder={placeholder(view, suggestion)}
 					/>
@@ -333,15 +449,19 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		const room = {columns: mainColumns, height: mainHeight};
 		switch (screen.show) {
 			case 'conversation':
-				return <Conversation blocks={blocks} scroll={scroll} {...room} />;
-			case 'activity':
-				return <Sidebar view={view} {...room} />;
+			case 'find':
+			case 'focus':
+				return <Conversation blocks={reading.blocks} scroll={reading.scroll} news={reading.news} {...room} />;
 			case 'help':
 				return <Help top={screen.top} {...room} />;
 			case 'log':
-				return <LogView blocks={log} scroll={screen.scroll} {...room} />;
+				return <EventList view={view} state={screen.state} {...room} />;
 			case 'fork':
 				return <ForkPicker view={view} points={screen.points} selected={screen.selected} {...room} />;
+			case 'compare':
+				return (
+					<Lines rows={compareRows(screen.names, screen.logs, mainColumns).slice(screen.top)} {...room} />
+				);
 			case 'rules':
 				return <Lines rows={ruleRows(agent.rules, screen.selected, room)} {...room} />;
 			case 'models':
@@ -349,11 +469,12 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 					<ModelPicker
 						state={screen.state}
 						current={view.place.model}
-						onFilter={(text) => setModels((state) => ({...state, filter: oneLineInput(text), selected: 0}))}
-						onSubmit={() => {
-							const chosen = matching(screen.state)[screen.state.selected];
-							if (chosen && 'model' in chosen) attempt(useModel(chosen.model, chosen.provider));
+						onFilter={(typed) => {
+							const {text, submit} = chunkOf(typed);
+							setModels((state) => ({...state, filter: oneLineInput(text), selected: 0}));
+							if (submit) chooseModel();
 						}}
+						onSubmit={chooseModel}
 						{...room}
 					/>
 				);
@@ -364,7 +485,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 						now={new Date()}
 						onFilter={(typed) => {
 							const {text, submit} = chunkOf(typed);
-							setResume((state) => ({...state, filter: oneLineInput(text), selected: 0}));
+							setResume((state) => ({...state, filter: oneLineInput(text), chosen: null}));
 							if (submit) openSelected();
 						}}
 						onSubmit={openSelected}

@@ -1,35 +1,63 @@
 import {display, oneLine, type Row, wrap} from './display.ts';
 import {Lines} from './Line.tsx';
-import {callRow, dimmed, proseRows, rowsOf} from './rows.ts';
+import {liveMarkdown} from './live-markdown.ts';
+import {resultOf} from './result-rows.ts';
+import {callRow, dimmed, rowsOf, thoughtRows} from './rows.ts';
 import {glyph, theme} from './theme.ts';
-import type {View} from './view.ts';
+import type {Item, View} from './view.ts';
 import {type Blocks, paneRows, type Scroll} from './window.ts';
 
 const outputRows = 4;
 
+/** How a conversation is shown. */
+export type Shown = {
+	/** With the model's reasoning unfolded. */
+	thinking?: boolean;
+	/** Names, by `callName`, of the calls whose results are open. */
+	open?: ReadonlySet<string>;
+};
+
+type Call = Extract<Item, {kind: 'call'}>;
+
+/** Tells calls apart: some servers count their ids from 0 in each message. */
+export function callName({seq, call}: Call): string {
+	return `${seq} ${call.id}`;
+}
+
+const liveText = liveMarkdown();
+
 /** The items of a conversation and, below them, what is live: the answer that streams, the last notice. */
-export function conversationBlocks(view: View, columns: number, thinking = false): Blocks {
+export function conversationBlocks(
+	view: View,
+	columns: number,
+	{thinking = false, open}: Shown = {},
+): Blocks {
 	let live: Row[] | undefined;
 	return {
 		length: view.items.length + 1,
 		rows(index) {
 			const item = view.items[index];
 			if (!item) {
-				live ??= liveRows(view, columns);
+				live ??= liveRows(view, columns, thinking);
 				return live;
 			}
-			const printed = item.kind === 'call' && !item.end ? view.running[item.call.id] : undefined;
-			if (item.kind !== 'call' || printed === undefined) return rowsOf(item, columns, thinking);
-			return [callRow(item, columns, true), ...tail(printed, columns)];
+			if (item.kind !== 'call') return rowsOf(item, columns, {thinking});
+			const printed = item.end ? undefined : view.running[item.call.id];
+			if (printed !== undefined) return [callRow(item, columns, true), ...tail(printed, columns)];
+			const isOpen = item.end !== undefined && open?.has(callName(item));
+			return rowsOf(item, columns, isOpen && item.end ? {result: resultOf(view.events, item.end)} : {});
 		},
 	};
 }
 
-function liveRows(view: View, columns: number): Row[] {
+function liveRows(view: View, columns: number, thinking: boolean): Row[] {
 	const rows: Row[] = [];
 	if (view.draft?.reasoning && view.draft.text === '')
-		rows.push(...dimmed(view.draft.reasoning, columns).slice(-outputRows));
-	if (view.draft?.text) rows.push([], ...proseRows(view.draft.text, columns));
+		rows.push(...dimmed(view.draft.reasoning.slice(-columns * outputRows * 2), columns).slice(-outputRows));
+	if (view.draft?.text) {
+		rows.push(...thoughtRows(view.draft.reasoning, columns, thinking), []);
+		for (const row of liveText(view.draft.text, columns)) rows.push(row);
+	}
 	if (view.interrupted && !view.busy) {
 		const text = view.interrupted.text || view.interrupted.reasoning;
 		const note =
@@ -58,15 +86,24 @@ function tail(printed: string, columns: number): Row[] {
 		.map((line) => [{text: '      '}, {text: oneLine(line, columns - 6), dim: true}]);
 }
 
+type PaneProps = {
+	blocks: Blocks;
+	columns: number;
+	height: number;
+	scroll: Scroll;
+	/** Messages and calls that came since the reader left the end. */
+	news?: number;
+};
+
 /** The conversation pane: the rows in its window, and nothing else. */
-export function Conversation(props: {blocks: Blocks; columns: number; height: number; scroll: Scroll}) {
-	const {blocks, columns, height, scroll} = props;
+export function Conversation({blocks, columns, height, scroll, news = 0}: PaneProps) {
 	const pane = paneRows(blocks, height, scroll);
-	const missing = scroll.follow ? 0 : pane.below;
-	const rows = missing > 0 ? [...pane.rows.slice(0, height - 1), more(missing)] : pane.rows;
+	// The last block is what is live, which mostly is nothing.
+	const rows = scroll.follow ? pane.rows : [...pane.rows.slice(0, height - 1), more(pane.below - 1, news)];
 	return <Lines rows={rows} columns={columns} height={height} />;
 }
 
-function more(missing: number): Row {
-	return [{text: `↓ ${missing} more below · PgDn`, color: theme.accent}];
+function more(below: number, news: number): Row {
+	if (news > 0) return [{text: `↓ ${news} new · Ctrl+End`, color: theme.accent, bold: true}];
+	return [{text: `↓ ${below > 0 ? `${below} ` : ''}more below · PgDn`, color: theme.accent}];
 }

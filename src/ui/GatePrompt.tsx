@@ -1,6 +1,7 @@
 import {Box} from 'ink';
 import TextInput from 'ink-text-input';
 import type {Question} from '../agent/agent-event.ts';
+import {diffLines} from './diff-rows.ts';
 import {type Row, type Span, spread, wrap} from './display.ts';
 import {type GateAnswer, type GateState, gateAnswers} from './gate-state.ts';
 import {Line, Lines} from './Line.tsx';
@@ -21,22 +22,12 @@ export function questionRows(question: Question, columns: number): Row[] {
 		);
 	}
 	const {preview} = question;
-	if (preview.kind === 'diff') return diffRows(visible(preview.text), columns);
+	if (preview.kind === 'diff') {
+		return diffLines(visible(preview.text).split('\n')).flatMap((line) => wrap(line, columns, 2));
+	}
 	return visible(preview.text)
 		.split('\n')
 		.flatMap((line) => wrap([{text: line}], columns, 2));
-}
-
-function diffRows(diff: string, columns: number): Row[] {
-	return diff.split('\n').flatMap((line) => {
-		const colour = line.startsWith('+')
-			? {color: theme.good}
-			: line.startsWith('-')
-				? {color: theme.bad}
-				: {};
-		const dim = /^(@@|---|\+\+\+|Index|=====)/.test(line) ? {dim: true} : {};
-		return wrap([{text: line, ...colour, ...dim}], columns, 2);
-	});
 }
 
 /** How many rows of the preview a prompt of this height shows. */

@@ -16,11 +16,14 @@ export const Line = memo(function Line({row}: {row: Row}) {
 	);
 });
 
-function style({color, bold, dim, inverse}: Row[number]) {
+function style({color, bold, dim, italic, underline, strike, inverse}: Row[number]) {
 	return {
 		...(color ? {color} : {}),
 		...(bold ? {bold} : {}),
 		...(dim ? {dimColor: true} : {}),
+		...(italic ? {italic} : {}),
+		...(underline ? {underline} : {}),
+		...(strike ? {strikethrough: true} : {}),
 		...(inverse ? {inverse} : {}),
 	};
 }

@@ -24,6 +24,8 @@ export type ResumeState = {
 	chosen: string | null;
 	/** The end of the selected session. */
 	preview: {path: string; events: readonly Event[]} | null;
+	/** The session that was marked, to be compared with the next one. */
+	marked: string | null;
 	/** The session that is about to go into the trash, and how often it was asked. */
 	removing: {path: string; asked: 1 | 2} | null;
 };
@@ -34,6 +36,7 @@ export const freshResume: ResumeState = {
 	filter: '',
 	chosen: null,
 	preview: null,
+	marked: null,
 	removing: null,
 };
 
@@ -143,11 +146,16 @@ function listRows(state: ResumeState, now: Date, columns: number, height: number
 	if (state.entries.length === 0) return [[{text: whose, dim: true}]];
 	const {entries, at} = listing(state);
 	if (entries.length === 0) return [[{text: `No session of ${state.entries.length} matches.`, dim: true}]];
-	const rows = shown(state, height).map((entry) => entryRow(entry, now, columns - 2, state.all));
+	const rows = shown(state, height).map((entry) => entryRow(entry, now, columns - 2, state));
 	return pickerRows(rows, at, height, firstShown(at, entries.length, height));
 }
 
-function entryRow({id, path, glance, detail}: Entry, now: Date, columns: number, all: boolean): Row {
+function entryRow(
+	{id, path, glance, detail}: Entry,
+	now: Date,
+	columns: number,
+	{all, marked}: ResumeState,
+): Row {
 	if (!glance) return [{text: id, dim: true}];
 	const title: Span = glance.problem
 		? {text: oneLine(glance.problem, columns), color: theme.bad}
@@ -164,7 +172,8 @@ function entryRow({id, path, glance, detail}: Entry, now: Date, columns: number,
 	marks.push({text: size(glance.size), dim: true});
 	if (glance.lastActivity) marks.push({text: `  ${age(glance.lastActivity, now).padStart(10)}`, dim: true});
 	const folder: Span[] = all ? [{text: `${oneLine(folderOf(path), 18)}  `, dim: true}] : [];
-	return spread([{text: `${id.slice(-4)}  `, dim: true}, ...folder, ...fork, title], marks, columns);
+	const mark: Span[] = path === marked ? [{text: '= ', color: theme.accent, bold: true}] : [];
+	return spread([...mark, {text: `${id.slice(-4)}  `, dim: true}, ...folder, ...fork, title], marks, columns);
 }
 
 /** The workspace's own name, without the hash that makes it certain. */

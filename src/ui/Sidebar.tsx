@@ -41,7 +41,7 @@ function footRows(view: View, columns: number): Row[] {
 		[{text: plot(steps), color: theme.accent}],
 		[
 			{
-				text: `turn     ${count(turn.tokens)} tokens in ${turn.calls} steps · ${duration(turn.ms)}`,
+				text: `turn     ${count(turn.tokens)} tokens · ${duration(turn.ms)}`,
 				dim: true,
 			},
 		],
@@ -60,13 +60,12 @@ function newestSteps(activity: readonly Event[], columns: number): number[] {
 }
 
 /** Of the turn that is running or was the last. */
-function turnTotals(events: readonly Event[]): {calls: number; tokens: number; ms: number} {
-	const totals = {calls: 0, tokens: 0, ms: 0};
+function turnTotals(events: readonly Event[]): {tokens: number; ms: number} {
+	const totals = {tokens: 0, ms: 0};
 	for (let at = events.length - 1; at >= 0; at--) {
 		const event = events[at];
 		if (event?.type === 'message' && event.message.role === 'user') break;
 		if (event?.type === 'usage') {
-			totals.calls++;
 			totals.tokens += event.inputTokens + event.outputTokens;
 			totals.ms += event.ms ?? 0;
 		}

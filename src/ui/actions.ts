@@ -1,10 +1,13 @@
 import type {Agent} from '../agent/agent.ts';
+import type {Rest} from '../agent/agent-event.ts';
 import {type ForkPoint, forkPoints} from '../session/fork.ts';
 import {owesAnswer} from '../session/replay.ts';
 import type {Library} from '../session/sessions.ts';
+import type {Part} from './clipboard.ts';
 import {type Command, parseCommand, whyUnknown} from './commands.ts';
 import {type Draft, draftOf, emptyDraft} from './composer.ts';
 import {oneLine} from './display.ts';
+import {freshLog} from './event-list.ts';
 import {freshModels, type Models} from './ModelPicker.tsx';
 import {freshResume} from './ResumePicker.tsx';
 import {resumedLine} from './resumed-line.ts';
@@ -18,9 +21,20 @@ export type Ui = {
 	screen(screen: Screen): void;
 	draft(draft: Draft): void;
 	scroll(scroll: Scroll): void;
+	/** Search the conversation. */
+	find(text: string): void;
+	copy(part: Part): void;
+	/** Let the wheel scroll, or leave the mouse to the terminal again. */
+	mouse(): void;
 	/** One sentence in the status line, until the next key. */
 	hint(text: string): void;
 	leave(): void;
+	/** This text has left the composer. */
+	sent(text: string): void;
+	/** It waits until the turn has come to rest. */
+	queue(text: string): void;
+	/** A turn has come to rest. The message that is to be sent now, if one waited for that. */
+	rested(rest: Rest): string | undefined;
 };
 
 /** What a person can do here beside editing text. Each says on the screen how it went. */
@@ -40,17 +54,23 @@ export function actions(agent: Agent, library: Library, models: Models, latestVi
 		}
 		if (command) {
 			ui.draft(emptyDraft);
+			ui.sent(text);
 			return run(command);
 		}
 		if (text.trim() === '' && (agent.busy || !owesAnswer(agent.events))) return;
-		if (agent.busy) return ui.hint('A turn is running. Esc stops it; your text stays here.');
+		if (agent.busy) {
+			ui.draft(emptyDraft);
+			ui.sent(text);
+			return ui.queue(text);
+		}
 		if (latestView().rest?.why === 'unsaved' && agent.session && !latestView().writable) {
 			return ui.hint('The disk takes no writes yet; your text stays here.');
 		}
 		ui.draft(emptyDraft);
+		ui.sent(text);
 		ui.scroll({follow: true});
-		const rest = await agent.submit(text.trim() === '' ? '' : text);
-		if ('unsent' in rest && rest.unsent) ui.draft(draftOf(rest.unsent));
+		let next: string | undefined = text.trim() === '' ? '' : text;
+		while (next !== undefined) next = ui.rested(await agent.submit(next));
 	}
 
 	async function run(command: Exclude<Command, {run: 'unknown'}>): Promise<void> {
@@ -60,9 +80,17 @@ export function actions(agent: Agent, library: Library, models: Models, latestVi
 			case 'help':
 				return ui.screen({show: 'help', top: 0});
 			case 'log':
-				return ui.screen({show: 'log', scroll: {follow: true}});
+				return ui.screen({show: 'log', state: freshLog});
 			case 'cost':
 				return ui.hint(costLine(latestView()));
+			case 'find':
+				return ui.find(command.text);
+			case 'copy':
+				return ui.copy(command.part);
+			case 'focus':
+				return ui.screen({show: 'focus'});
+			case 'mouse':
+				return ui.mouse();
 			case 'rules':
 				return ui.screen({show: 'rules', selected: 0});
 			case 'keep': {
@@ -78,6 +106,10 @@ export function actions(agent: Agent, library: Library, models: Models, latestVi
 				return toEnd();
 			case 'fork':
 				return command.seq === undefined ? openForkPicker() : forkAt({seq: command.seq});
+			case 'rename': {
+				const title = oneLine(command.title, 200);
+				return ui.hint((await agent.rename(title)) ?? `This session is now named ${title}.`);
+			}
 			case 'model':
 				if (command.model === undefined) return ui.screen({show: 'models', state: freshModels});
 				return useModel(command.model);

@@ -6,7 +6,7 @@ import {glyph, theme} from './theme.ts';
 /** An event that rebuilds nothing, as one row of the sidebar or the log view: seq, what, outcome, time. */
 export function activityRow(event: Event, columns: number, seqColumns = 3): Row {
 	const seq: Span = {text: `${String(event.seq).padEnd(seqColumns)} `, dim: true};
-	const time = columns >= 34 ? [{text: clock(event.ts), dim: true}] : [];
+	const time = columns >= 42 ? [{text: clock(event.ts), dim: true}] : [];
 	return spread([seq, ...what(event, columns >= 60)], time, columns);
 }
 

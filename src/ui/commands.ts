@@ -1,9 +1,13 @@
 /** A line of the composer that is meant for mca and not for the model. */
 export type Command =
+	| {run: 'focus' | 'mouse'}
 	| {run: 'help' | 'new' | 'log' | 'cost' | 'keep' | 'rules' | 'quit'}
 	| {run: 'fork'; seq?: number}
 	| {run: 'resume'; id?: string}
 	| {run: 'model'; model?: string}
+	| {run: 'rename'; title: string}
+	| {run: 'find'; text: string}
+	| {run: 'copy'; part: 'answer' | 'code' | 'all'}
 	| {run: 'unknown'; text: string};
 
 export const commands = [
@@ -13,7 +17,12 @@ export const commands = [
 	},
 	{usage: '/resume [ID]', does: 'choose another session of this workspace, or open the one with this id'},
 	{usage: '/new', does: 'start a new session'},
+	{usage: '/rename NAME', does: 'give this session a name; the picker shows it'},
 	{usage: '/model [NAME]', does: 'ask another model from now on; without a name you choose'},
+	{usage: '/find TEXT', does: 'search the conversation; n and N go through what was found'},
+	{usage: '/copy [code|all]', does: 'copy the last answer, its last block of code, or the conversation'},
+	{usage: '/focus', does: 'the conversation alone, without borders, to select in'},
+	{usage: '/mouse', does: 'let the wheel scroll, or give the mouse back to the terminal'},
 	{usage: '/keep', does: 'take an interrupted answer into your next prompt'},
 	{usage: '/rules', does: 'the commands that you allowed, and how to take that back'},
 	{usage: '/log', does: 'every event of this session'},
@@ -36,9 +45,21 @@ export function parseCommand(text: string): Command | undefined {
 		case 'rules':
 		case 'quit':
 			return argument === undefined ? {run: name} : {run: 'unknown', text};
+		case 'focus':
+		case 'mouse':
+			return argument === undefined ? {run: name} : {run: 'unknown', text};
+		case 'find':
+			return argument === undefined ? {run: 'unknown', text} : {run: 'find', text: argument};
+		case 'copy':
+			if (argument === undefined) return {run: 'copy', part: 'answer'};
+			return argument === 'code' || argument === 'all'
+				? {run: 'copy', part: argument}
+				: {run: 'unknown', text};
 		case 'fork':
 			if (argument === undefined) return {run: 'fork'};
 			return /^\d+$/.test(argument) ? {run: 'fork', seq: Number(argument)} : {run: 'unknown', text};
+		case 'rename':
+			return argument === undefined ? {run: 'unknown', text} : {run: 'rename', title: argument};
 		case 'model':
 			return argument === undefined ? {run: 'model'} : {run: 'model', model: argument};
 		case 'resume':

@@ -2,7 +2,16 @@ import stringWidth from 'string-width';
 import {plainText} from '../tools/plain-text.ts';
 
 /** A run of text in one style. The text is fit for the terminal: no control, bidi or zero-width character is in it. */
-export type Span = {text: string; color?: string; bold?: boolean; dim?: boolean; inverse?: boolean};
+export type Span = Style & {text: string};
+export type Style = {
+	color?: string;
+	bold?: boolean;
+	dim?: boolean;
+	italic?: boolean;
+	underline?: boolean;
+	strike?: boolean;
+	inverse?: boolean;
+};
 /** One line of the screen. */
 export type Row = readonly Span[];
 
@@ -61,6 +70,11 @@ export function graphemes(text: string): string[] {
 /** Break styled text into rows of at most `columns`, at spaces where there are some. Later rows of a line begin with `hang` spaces. */
 export function wrap(spans: Row, columns: number, hang = 0): Row[] {
 	const room = Math.max(1, columns);
+	const [only] = spans;
+	// Most lines of code and of lists are short: they need no measuring.
+	if (only && spans.length === 1 && only.text.length <= room && /^[\x20-\x7e]*$/.test(only.text)) {
+		return [only.text === '' ? [] : [only]];
+	}
 	const rows: Span[][] = [[]];
 	let used = 0;
 	const put = (span: Span, text: string, wide: number) => {
@@ -105,8 +119,16 @@ export function wrap(spans: Row, columns: number, hang = 0): Row[] {
 	return rows;
 }
 
-function sameStyle(a: Span, b: Span): boolean {
-	return a.color === b.color && a.bold === b.bold && a.dim === b.dim && a.inverse === b.inverse;
+function sameStyle(a: Style, b: Style): boolean {
+	return (
+		a.color === b.color &&
+		a.bold === b.bold &&
+		a.dim === b.dim &&
+		a.italic === b.italic &&
+		a.underline === b.underline &&
+		a.strike === b.strike &&
+		a.inverse === b.inverse
+	);
 }
 
 /** `left` and `rightmost` on one row, with the space between them; `left` gives way. */
@@ -116,7 +138,17 @@ export function spread(left: Row, rightmost: Row, columns: number): Row {
 	const room = Math.max(0, columns - rightWide - (rightWide > 0 ? 1 : 0));
 	const fitted = fit(left, room);
 	const gap = Math.max(0, columns - rowWidth(fitted) - rightWide);
-	return [...fitted, {text: ' '.repeat(gap)}, ...right];
+	// The space takes the style of what follows: a span less for each row of the screen.
+	const [first, ...others] = right;
+	const space = ' '.repeat(gap);
+	return first && !first.inverse && !first.underline && !first.strike
+		? [...fitted, {...first, text: space + first.text}, ...others]
+		: [...fitted, {text: space}, ...right];
+}
+
+/** What stands on a row, without its styles. */
+export function rowText(row: Row): string {
+	return row.map((span) => span.text).join('');
 }
 
 export function rowWidth(row: Row): number {

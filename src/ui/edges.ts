@@ -22,7 +22,7 @@ export function header(view: View, demo: boolean, home: string, columns: number)
 
 export function divider(columns: number, sidebar: boolean): Row {
 	if (!sidebar) return [{text: '─'.repeat(columns), dim: true}];
-	const left = columns - sidebarColumns - 1;
+	const left = columns - sidebarColumns(columns) - 1;
 	return [{text: `${'─'.repeat(left)}┴${'─'.repeat(columns - left - 1)}`, dim: true}];
 }
 

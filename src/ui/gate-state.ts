@@ -1,12 +1,17 @@
 import type {Answer, Question} from '../agent/agent-event.ts';
 import type {KeyPress} from './keys.ts';
+import {visible} from './visible.ts';
 
 export type GateAnswer = 'no' | 'yes' | 'reason' | 'remember';
 
-/** The answers, in the order in which they stand. The first is the default. Only a command of one line can be remembered. */
+/**
+The answers, in the order in which they stand. The first is the default. Only a command of one line can be remembered, in which
+everything can be seen: its field shows it as it is.
+*/
 export function gateAnswers(question: Question): GateAnswer[] {
 	if (question.kind !== 'tool') return ['no', 'yes'];
-	const canBeRule = question.command !== undefined && !/[\r\n]/.test(question.command);
+	const {command = '\n'} = question;
+	const canBeRule = !command.includes('\n') && visible(command) === command;
 	return canBeRule ? ['no', 'yes', 'reason', 'remember'] : ['no', 'yes', 'reason'];
 }
 

@@ -1,41 +1,64 @@
 import type {EventOf} from '../session/events.ts';
 import {tools} from '../tools/index.ts';
 import {display, duration, oneLine, type Row, type Span, spread, truncate, wrap} from './display.ts';
+import {highlighter} from './highlight.ts';
+import {lru} from './lru.ts';
+import {markdownRows} from './markdown.ts';
+import {resultRows} from './result-rows.ts';
 import {glyph, theme} from './theme.ts';
 import type {Item} from './view.ts';
 
-/** Rows of the items that were looked at, one width at a time. Items never change, so an item is its own version. */
-const cache = new WeakMap<Item, {columns: number; thinking: boolean; rows: Row[]}>();
+/** How an item is shown. */
+export type How = {
+	/** With the model's reasoning unfolded. */
+	thinking?: boolean;
+	/** What a call answered, where that is open. */
+	result?: string | undefined;
+};
+
+type Kept = {columns: number; thinking: boolean; result: string | undefined; version: number; rows: Row[]};
 
 /**
-An item as rows of the conversation pane, each at most `columns` wide; with `thinking` the model's reasoning is unfolded.
-Wrapped once for a width, then taken from the cache.
+Rows of the items that were looked at last. An item never changes, so it is its own version. The least is what a window can
+hold: one that is full of long items is not made anew for each frame.
 */
-export function rowsOf(item: Item, columns: number, thinking = false): Row[] {
-	const cached = cache.get(item);
-	if (cached?.columns === columns && cached.thinking === thinking) return cached.rows;
-	const rows = build(item, columns, thinking);
-	cache.set(item, {columns, thinking, rows});
+const cache = lru<Item, Kept>(8000, {least: 100, weight: ({rows}) => rows.length + 1});
+
+/** An item as rows of the conversation pane, each at most `columns` wide. Wrapped once for a width, then taken from the cache. */
+export function rowsOf(item: Item, columns: number, {thinking = false, result}: How = {}): Row[] {
+	const version = highlighter.version();
+	const kept = cache.get(item);
+	if (
+		kept?.columns === columns &&
+		kept.thinking === thinking &&
+		kept.result === result &&
+		kept.version === version
+	)
+		return kept.rows;
+	const rows = build(item, columns, thinking, result);
+	cache.set(item, {columns, thinking, result, version, rows});
 	return rows;
 }
 
-function build(item: Item, columns: number, thinking: boolean): Row[] {
+function build(item: Item, columns: number, thinking: boolean, result: string | undefined): Row[] {
 	switch (item.kind) {
 		case 'user':
 			return [[], ...userRows(item.text, columns)];
 		case 'assistant':
-			return [
-				...(item.reasoning ? [[], ...reasoningRows(item.reasoning, columns, thinking)] : []),
-				...(item.text === '' ? [] : [[], ...proseRows(item.text, columns)]),
-			];
+			return [...thoughtRows(item.reasoning, columns, thinking), ...answerRows(item.text, columns)];
 		case 'call':
-			return [callRow(item, columns)];
+			return [callRow(item, columns), ...(result === undefined ? [] : resultRows(result, columns))];
 		case 'error': {
 			const partial = item.partial ? dimmed(item.partial, columns) : [];
 			const sign = item.did === 'retried' ? {dim: true} : {color: theme.bad};
 			return [[], ...partial, ...wrap([{text: `${glyph.bad} ${display(item.text)}`, ...sign}], columns, 2)];
 		}
 	}
+}
+
+function answerRows(text: string, columns: number): Row[] {
+	const rows = text === '' ? [] : markdownRows(text, columns);
+	return rows.length === 0 ? [] : [[], ...rows];
 }
 
 function userRows(text: string, columns: number): Row[] {
@@ -46,38 +69,12 @@ function userRows(text: string, columns: number): Row[] {
 	]);
 }
 
-/** What the model thought: one dim line of it until it is unfolded. */
-function reasoningRows(text: string, columns: number, thinking: boolean): Row[] {
-	if (thinking) return dimmed(text.trim(), columns);
+/** What the model thought, with the empty row before it: one dim line of it until it is unfolded. */
+export function thoughtRows(text: string | undefined, columns: number, thinking: boolean): Row[] {
+	if (!text) return [];
+	if (thinking) return [[], ...dimmed(text.trim(), columns)];
 	const words = text.split(/\s+/).filter(Boolean).length;
-	return [[{text: oneLine(`thought in ${words} words (Ctrl+T unfolds): ${text}`, columns), dim: true}]];
-}
-
-/** What the model says: code fences as they are, inline code and emphasis in their styles. */
-export function proseRows(text: string, columns: number): Row[] {
-	const rows: Row[] = [];
-	let fenced = false;
-	for (const line of display(text).split('\n')) {
-		if (/^\s*(```|~~~)/.test(line)) {
-			fenced = !fenced;
-			continue;
-		}
-		if (fenced) rows.push(...wrap([{text: `  ${line}`, color: theme.code}], columns, 2));
-		else rows.push(...wrap(inline(line), columns, /^\s*([-*]|\d+\.) /.exec(line)?.[0].length ?? 0));
-	}
-	return rows;
-}
-
-function inline(line: string): Span[] {
-	const heading = /^#{1,6} (.*)$/.exec(line);
-	if (heading?.[1]) return [{text: heading[1], bold: true}];
-	return line.split(/(`[^`]+`|\*\*[^*]+\*\*)/).flatMap((piece, index): Span[] => {
-		if (piece === '') return [];
-		// What the pattern found has odd places; a mark that is never closed is text.
-		if (index % 2 === 0) return [{text: piece}];
-		if (piece.startsWith('`')) return [{text: piece.slice(1, -1), color: theme.code}];
-		return [{text: piece.slice(2, -2), bold: true}];
-	});
+	return [[], [{text: oneLine(`thought in ${words} words (Ctrl+T unfolds): ${text}`, columns), dim: true}]];
 }
 
 /** Text that is not part of the conversation: it streams still, or it broke off. */

@@ -1,4 +1,4 @@
-import {closeSync, openSync, writeSync} from 'node:fs';
+import {closeSync, openSync, writeFileSync, writeSync} from 'node:fs';
 
 /** Writes a log of about `bytes` as a working session would have left it: questions, answers, tool results of 1 to 13 kB. */
 export function writeLog(path: string, bytes: number): {events: number; messageBytes: number} {
@@ -60,4 +60,35 @@ export function writeLog(path: string, bytes: number): {events: number; messageB
 	writeSync(fd, buffer);
 	closeSync(fd);
 	return {events: seq, messageBytes};
+}
+
+/** Writes a conversation of `messages` messages of 20 to 80 words, with the usage of each answer. */
+export function writeChat(path: string, messages: number): {events: number} {
+	const lines: string[] = [];
+	const add = (event: object) => {
+		const seq = lines.length + 1;
+		lines.push(JSON.stringify({seq, ts: new Date(1_757_239_200_000 + seq * 1000).toISOString(), ...event}));
+	};
+	const words = (n: number) =>
+		Array.from({length: 20 + (n % 61)}, (_, at) => `word${(n * 7 + at) % 97}`).join(' ');
+	const head = {id: 's-20260907-100000-ab12', workspace: '/w', model: 'm', version: '0.1.0', format: 1};
+	add({type: 'message', message: {role: 'system', content: 'You are mca.'}, session: head});
+	for (let n = 1; n < messages; n++) {
+		if (n % 2 === 1) {
+			add({type: 'message', message: {role: 'user', content: `look at file ${n}: ${words(n)}`}});
+			continue;
+		}
+		const usage = {
+			model: 'm',
+			inputTokens: 812,
+			outputTokens: 41,
+			estimated: false,
+			ms: 1180,
+			finish: 'stop',
+		};
+		add({type: 'usage', ...usage, costUsd: null});
+		add({type: 'message', message: {role: 'assistant', content: words(n)}});
+	}
+	writeFileSync(path, `${lines.join('\n')}\n`);
+	return {events: lines.length};
 }

@@ -97,7 +97,7 @@ test('a workspace without sessions says so, and no folder is made to find out', 
 	}
 	expect(await scene.run(['cost'])).toMatchObject({status: 0, stdout: 'Nothing was spent here yet.\n'});
 	expect(scene.ids()).toEqual([]);
-	expect(existsSync(scene.home)).toBe(false);
+	expect(existsSync(join(scene.home, 'sessions'))).toBe(false);
 });
 
 test('what sessions are called cannot act on the terminal', async () => {

@@ -109,7 +109,7 @@ export function openTerminal(options: TerminalOptions) {
 		'stty -g; sh -c \'echo "pid $$"; exec "$@"\' sh "$@"; echo "status $?"; stty -g; stty -a; echo END';
 	const [file = '', ...rest] = options.command ?? (shell ? ['sh', '-c', script, 'sh', ...mca] : mca);
 	const child = spawn(file, rest, {
-		name: 'xterm-256color',
+		name: env.TERM ?? 'xterm-256color',
 		cols: columns,
 		rows,
 		cwd,

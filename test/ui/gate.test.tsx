@@ -123,15 +123,24 @@ test('a reason longer than the row leaves everything in its place', async () => 
 });
 
 test('the draft that was being typed stays, and its letters do not answer', async () => {
-	const {screen, world, clock, told} = await asking([run('yarn test')]);
-	let typed = false;
-	// After the prompt was sent, before the question is there.
-	world.agent.subscribe((event) => {
-		if (event.type !== 'logged' || typed) return;
-		typed = true;
-		void screen.press('yes please');
+	const script = scripted({say: '', calls: [run('yarn test')]}, {say: 'Done.'});
+	let answer = () => {};
+	const typed = new Promise<void>((resolve) => {
+		answer = resolve;
 	});
+	const gateway: Gateway = {
+		...script,
+		async *stream(request, signal) {
+			await typed;
+			yield* script.stream(request, signal);
+		},
+	};
+	const {screen, world, clock, told} = await asking([], {gateway});
 	await screen.press('go\r');
+	await screen.until('working');
+	await screen.press('yes please');
+	await screen.until('❯ yes please');
+	answer();
 	await screen.until('❯ No');
 	clock.pass(deadMs);
 	await screen.press('y', 'n', 'r');

@@ -47,7 +47,7 @@ test('HTML is text, and what it stands for is only ever a character that fits', 
 		'<summary>x</summary>',
 		'</details>',
 	]);
-	expect(shown('a&#27;[31mb&#x202e;c&#0;&#xd800;d')).toEqual(['a[31mbc&#0;�d']);
+	expect(shown('a&#27;[31mb&#x202e;c&#0;&#xd800;d')).toEqual(['abc��d']);
 });
 
 test('a link says where it leads, unless it is its own name', () => {
@@ -86,7 +86,7 @@ test('tasks are told without colour', () => {
 });
 
 test('a quote has a bar beside each of its rows', () => {
-	expect(shown('> one two\n> three\n>\n> - x', 9)).toEqual(['│ one two', '│ three', '│', '│ - x']);
+	expect(shown('> one two 3\n> four\n>\n> - x', 10)).toEqual(['│ one two', '│ 3', '│ four', '│', '│ - x']);
 });
 
 test('a rule is as wide as there is room', () => {
@@ -169,7 +169,7 @@ test('every language that is known colours something, and loses nothing', () => 
 		css: 'a { color: red; }',
 		go: 'func main() { var a = "b" }',
 		java: 'class A { int b = 1; }',
-		js: 'const a = `b${c}`;',
+		js: 'const a = new Map(); // b',
 		jsx: 'return <a b={1}>c</a>;',
 		json: '{"a": [1, true, null]}',
 		py: 'def a(b):\n    """c"""\n    return None',
@@ -251,7 +251,7 @@ test('a text that streams looks in the end as it does at once, wherever it was w
 	for (const text of [document, ...Array.from({length: 20}, (_, seed) => shuffled(document, seed))]) {
 		const live = liveMarkdown();
 		for (let end = 0; end < text.length; end += 1 + (end % 5)) live(text.slice(0, end), 33);
-		expect(live(`${text}\n`, 33), text).toEqual(markdownRows(text, 33));
+		expect(live(`${text}\n`, 33), text).toEqual(markdownRows(`${text}\n`, 33));
 	}
 });
 

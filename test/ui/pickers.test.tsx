@@ -310,3 +310,21 @@ test('/rename gives a name that the picker shows', async () => {
 	await screen.press('/resume\r');
 	await screen.until(/❯ \w{4} {2}umbrella or not/);
 });
+
+test('two sessions that are marked are shown side by side, from where they part', async () => {
+	const shared = asking('the weather');
+	const {world} = sessions(
+		[...shared, ...events([user('and then?'), answer('Rain.')], 4)],
+		[...shared, ...events([user('or else?'), answer('Sun.')], 4)],
+	);
+	const screen = await openScreen({...world, pick: true});
+	await screen.until(/1 turn|2 turns/);
+	await screen.press('\x1b[C');
+	await screen.until(/❯ = b000/);
+	await screen.press(keyOf.down, '\x1b[C');
+	await screen.until('3 events in common, the last is 3');
+	expect(screen.text()).toMatch(/❯ or else\? +│ ❯ and then\?/);
+	expect(screen.text()).toMatch(/Sun\. +│ +Rain\./);
+	await screen.press(keyOf.escape);
+	await screen.until('Enter send');
+});

@@ -90,7 +90,10 @@ test('whatever an item holds, its rows fit and nothing unfit is in them', () => 
 			{kind: 'error', seq: 4, text, did: 'gaveUp', partial: text},
 		];
 		for (const columns of [38, 60, 118]) {
-			const rows = items.flatMap((item) => rowsOf(item, columns));
+			const rows = items.flatMap((item) => [
+				...rowsOf(item, columns),
+				...rowsOf(item, columns, {thinking: true, result: text}),
+			]);
 			for (const row of rows) expect(rowWidth(row), JSON.stringify(text)).toBeLessThanOrEqual(columns);
 			expect(unfit(plain(rows).join(''))).toEqual([]);
 		}

@@ -6,6 +6,7 @@ import {onTestFinished, vi} from 'vitest';
 import type {Agent, AgentOptions} from '../../src/agent/agent.ts';
 import {library} from '../../src/session/sessions.ts';
 import {App, type AppOptions} from '../../src/ui/App.tsx';
+import {keyboard} from '../../src/ui/stdin.ts';
 import {viewStore} from '../../src/ui/use-agent.ts';
 
 // Both are CommonJS, and Node does not find their names from an import.
@@ -81,6 +82,7 @@ export async function openScreen(options: Options) {
 		ref: () => stdin,
 		unref: () => stdin,
 	});
+	const keys = keyboard(stdin);
 	const instance = render(
 		<App
 			agent={agent}
@@ -94,7 +96,7 @@ export async function openScreen(options: Options) {
 		/>,
 		{
 			stdout: stdout as unknown as NodeJS.WriteStream,
-			stdin: stdin as unknown as NodeJS.ReadStream,
+			stdin: keys as unknown as NodeJS.ReadStream,
 			alternateScreen: true,
 			incrementalRendering: true,
 			exitOnCtrlC: false,
@@ -176,9 +178,7 @@ export async function openScreen(options: Options) {
 			for (const chunk of chunks) {
 				stdin.write(chunk);
 				do await new Promise((resolve) => setImmediate(resolve));
-				while (stdin.readableLength > 0 && !ended);
-				// An ESC alone may be the start of a sequence; ink waits for the rest of it.
-				if (chunk.endsWith(keyOf.escape)) await new Promise((resolve) => setTimeout(resolve, 60));
+				while ((stdin.readableLength > 0 || keys.isBusy()) && !ended);
 			}
 		},
 		resize(toColumns: number, toRows: number): void {

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {type Blocks, paneRows, type Scroll, scrollBy} from '../../src/ui/window.ts';
+import {type Blocks, carry, paneRows, reveal, type Scroll, scrollBy, toStart} from '../../src/ui/window.ts';
 
 /** Blocks of that many rows each, named `2.0` for the first row of block 2; it counts which are asked for. */
 function blocks(...heights: number[]): Blocks & {asked: Set<number>; calls: number} {
@@ -105,4 +105,34 @@ test('of 10,000 blocks only those near the window are asked for, wherever it is'
 	const following = blocks(...heights);
 	paneRows(following, 30, follow);
 	expect(Math.min(...following.asked)).toBeGreaterThan(9960);
+});
+
+test('the start is the first row, unless all is in the window', () => {
+	expect(toStart(blocks(2, 2, 2), 3)).toEqual({follow: false, item: 0, row: 0});
+	expect(toStart(blocks(2), 3)).toEqual(follow);
+});
+
+test('a row is brought into the window, and nothing moves where it is in it', () => {
+	const of = blocks(...Array.from({length: 50}, () => 2));
+	const here: Scroll = {follow: false, item: 20, row: 1};
+	expect(reveal(of, 9, here, 22, 0)).toBe(here);
+	expect(reveal(of, 9, follow, 49, 1)).toBe(follow);
+	for (const scroll of [follow, here]) {
+		for (let item = 0; item < 50; item++) {
+			const to = reveal(of, 9, scroll, item, 1);
+			// What tells that there is more covers the last row.
+			expect(shown(of, to.follow ? 9 : 8, to), `${item}`).toContain(`${item}.1`);
+		}
+	}
+});
+
+test('who reads a row reads the same text after it was wrapped anew', () => {
+	const rows = (...texts: string[]) => texts.map((text) => (text === '' ? [] : [{text}]));
+	const wide = rows('', 'one two three four', 'five six seven');
+	const narrow = rows('', 'one two', 'three', 'four', 'five six', 'seven');
+	expect(carry(2, wide, narrow)).toBe(4);
+	expect(carry(4, narrow, wide)).toBe(2);
+	expect(carry(3, narrow, wide)).toBe(1);
+	expect(carry(0, wide, narrow)).toBe(0);
+	expect(carry(9, wide, [])).toBe(0);
 });
