@@ -30,7 +30,7 @@ test('a line is taken exactly when its envelope is sound and its fields are thos
 		7,
 		-1,
 		1.5,
-		1e999,
+		Number.POSITIVE_INFINITY,
 		true,
 		'',
 		'x',
