@@ -10,7 +10,7 @@ import {compareRows} from './compare-rows.ts';
 import {chunkOf, draftOf, edit, isEmpty, textOf} from './composer.ts';
 import type {Row} from './display.ts';
 import {EventList} from './EventList.tsx';
-import {divider, header, nextMode, placeholder, ruleRows, statusRow} from './edges.ts';
+import {divider, header, nextMode, placeholder, ruleRows, statusRows} from './edges.ts';
 import {eventListKey, freshActivity} from './event-list.ts';
 import {ForkPicker} from './ForkPicker.tsx';
 import {GatePrompt, previewHeight, questionRows} from './GatePrompt.tsx';
@@ -108,9 +108,11 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	const laid = composer.lay(columns - 4, Math.max(1, Math.min(8, Math.floor(rows / 3))));
 	const queued = queueRows(composer.queue, columns);
 	const gateHeight = Math.max(7, Math.floor(rows * 0.6));
-	const foot = question
-		? previewHeight(question, columns, gateHeight) + 4
-		: queued.length + laid.rows.length + 1;
+	const status = statusRows(hint, keysHere(screen, view), view, columns);
+	const foot =
+		status.length -
+		1 +
+		(question ? previewHeight(question, columns, gateHeight) + 4 : queued.length + laid.rows.length + 1);
 	const place = layout(size, screen, view, {sidebar, foot});
 	const {mainColumns, mainHeight} = place;
 	const composing = screen.show === 'conversation' && !question;
@@ -126,7 +128,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	});
 
 	const {setCursorPosition} = useCursor();
-	const cursor = {x: 3 + laid.x, y: rows - 1 - laid.rows.length + laid.y};
+	const cursor = {x: 3 + laid.x, y: rows - status.length - laid.rows.length + laid.y};
 	setCursorPosition(composing && !place.tooSmall ? cursor : undefined);
 
 	const {send, openForkPicker, forkAt, forkBefore, openSession, useModel} = actions(
@@ -166,7 +168,9 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	}, [screen.show]);
 	useAnimation({interval: 1000, isActive: view.retry !== null});
 
-	usePaste((text) => composer.paste(text), {isActive: composing});
+	// A paste answers no question, whatever letters are in it.
+	const isAnswering = question !== null && gate.reason === null && gate.rule === null;
+	usePaste((text) => composing && composer.paste(text), {isActive: composing || isAnswering});
 
 	useInput((input, key) => {
 		if (key.ctrl && input === 'c') return interrupt();
@@ -380,7 +384,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 				<Pane columns={mainColumns} height={mainHeight}>
 					{main()}
 				</Pane>
-				<Line row={statusRow(hint ?? keysHere(screen, view), view, columns)} />
+				<Lines rows={status} columns={columns} height={status.length} />
 			</Box>
 		);
 	}
@@ -441,7 +445,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 					/>
 				</>
 			)}
-			<Line row={statusRow(hint ?? keysHere(screen, view), view, columns)} />
+			<Lines rows={status} columns={columns} height={status.length} />
 		</Box>
 	);
 

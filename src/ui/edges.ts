@@ -1,6 +1,6 @@
 import {type Mode, modes} from '../agent/gate.ts';
 import {owesAnswer} from '../session/replay.ts';
-import {oneLine, type Row, spread} from './display.ts';
+import {display, oneLine, type Row, rowWidth, spread, width, wrap} from './display.ts';
 import {pickerRows} from './Picker.tsx';
 import {sidebarColumns} from './screen.ts';
 import {glyph, theme} from './theme.ts';
@@ -32,13 +32,22 @@ export function placeholder(view: View, suggestion: string | undefined): string 
 	return suggestion ? `${suggestion}   (Tab takes it)` : '';
 }
 
-/** One column stays free: writing the last cell of the last row scrolls some terminals. */
-export function statusRow(left: string, view: View, columns: number): Row {
-	return spread(
-		[{text: ` ${oneLine(left, columns)}`, dim: true}],
-		[...context(view), ...gateBadge(view), state(view)],
-		columns - 1,
-	);
+/** How many rows a long hint may take above the last one. */
+const maxHintRows = 4;
+
+/**
+The last row: what was said last or what the keys do here, and on the right how things stand. A hint that is too long for it
+stands above it. One column stays free: writing the last cell of the last row scrolls some terminals.
+*/
+export function statusRows(hint: string | null, keysHere: string, view: View, columns: number): Row[] {
+	const right = [...context(view), ...gateBadge(view), state(view)];
+	const row = (left: string) => spread([{text: ` ${oneLine(left, columns)}`, dim: true}], right, columns - 1);
+	const room = columns - 3 - rowWidth(right);
+	if (hint === null) return [row(keysHere)];
+	const text = display(hint).replace(/\s+/g, ' ');
+	if (width(text) <= room) return [row(text)];
+	const rows = wrap([{text}], columns - 2).slice(0, maxHintRows);
+	return [...rows.map((each): Row => [{text: ' '}, ...each]), row(keysHere)];
 }
 
 /** What passes unasked, and whether commands have a sandbox. */

@@ -1,7 +1,7 @@
 import {mkdtempSync, realpathSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {allow, ask, type Cell, openTerminal, prompts} from './terminal.ts';
+import {ask, type Cell, openTerminal, prompts} from './terminal.ts';
 
 /** The demo as a newcomer sees it: a plain start, turn one and turn two, everything allowed. */
 export async function playDemo(columns = 120, rows = 30): Promise<{cells: Cell[][]; lines: string[]}> {
@@ -9,9 +9,8 @@ export async function playDemo(columns = 120, rows = 30): Promise<{cells: Cell[]
 	const terminal = openTerminal({env: {HOME: home, TZ: 'UTC'}, cwd: home, columns, rows});
 	try {
 		await terminal.untilIdle(`❯ ${prompts.ask}`);
-		terminal.press('enter');
-		await allow(terminal);
-		await terminal.untilIdle('The failing case is');
+		terminal.press('ctrl+u');
+		await ask(terminal, prompts.ask, 'The failing case is');
 		await ask(terminal, prompts.fix, 'All 4 cases pass.');
 		return {cells: terminal.cells(), lines: terminal.screen()};
 	} finally {
