@@ -81,6 +81,7 @@ export async function chat(options: ChatOptions): Promise<number> {
 				store={store}
 				library={library(setup.data, setup.workspace)}
 				clipboard={copyToClipboard}
+				{...(options.at === undefined ? {} : {at: Number(options.at)})}
 				models={modelsOf(setup, agent)}
 				{...(setup.demo ? {demo: setup.demo.prompts} : {})}
 				draft={options.prompt || (opening.resumed || options.pick ? '' : (firstPrompt ?? ''))}

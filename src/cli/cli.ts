@@ -47,6 +47,7 @@ async function parse(args: string[]): Promise<number> {
 		)
 		.option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each')
 		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.option('--at <seq>', 'show it from this event on')
 		.option('--plain', 'line by line, without a screen: for a screen reader, a dumb terminal, a pipe')
 		.option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own')
 		.action(async (words: string[], options) => {

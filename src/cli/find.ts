@@ -44,7 +44,8 @@ export async function find(given: string, options: FindOptions): Promise<number>
 
 async function printHits(id: string, title: string, hits: readonly Hit[]): Promise<boolean> {
 	for (const {owner: _, ...hit} of hits) {
-		if (!(await printJson({session: id, title, ...hit, resume: `mca --resume ${id}`}))) return false;
+		if (!(await printJson({session: id, title, ...hit, resume: `mca --resume ${id} --at ${hit.seq}`})))
+			return false;
 	}
 	return true;
 }
@@ -61,7 +62,8 @@ async function showSession(id: string, title: string, hits: readonly Hit[]): Pro
 		await printLine(`    ${around(hit, columns - 4)}`);
 		if (hit.after.trim() !== '') await printLine(styled(`    ${oneLine(hit.after, columns - 4)}`, 'dim'));
 	}
-	return printLine(`  ${styled(`mca --resume ${id}`, 'cyan')}\n`);
+	// The screen opens at the last of them; the others are above.
+	return printLine(`  ${styled(`mca --resume ${id} --at ${hits.at(-1)?.seq}`, 'cyan')}\n`);
 }
 
 /** As much of the line as fits, from the middle of the match outwards, with the match marked. */

@@ -21,6 +21,8 @@ export type ChatOptions = {
 	provider?: string;
 	mode?: string;
 	sandbox?: string;
+	/** Begin at the event with this seq. */
+	at?: string;
 	/** Line by line, without a screen. */
 	plain?: boolean;
 	/** False: the screen is drawn where the shell is. */

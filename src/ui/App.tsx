@@ -70,6 +70,8 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 	);
 	const [gate, setGate, latestGate] = useLatest<GateState>(() => freshGate);
 	const [hint, setHint] = useState<string | null>(null);
+	/** The cut session whose banner was read. */
+	const [dismissed, setDismissed] = useState<string | null>(null);
 	const [sidebar, setSidebar] = useState(true);
 	const [thinking, setThinking] = useState(false);
 	const lastPress = useRef({what: '', at: 0});
@@ -113,7 +115,8 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		status.length -
 		1 +
 		(question ? previewHeight(question, columns, gateHeight) + 4 : queued.length + laid.rows.length + 1);
-	const place = layout(size, screen, view, {sidebar, foot});
+	const isDismissed = dismissed !== null && dismissed === view.cut?.id;
+	const place = layout(size, screen, isDismissed ? {...view, cut: null} : view, {sidebar, foot});
 	const {mainColumns, mainHeight} = place;
 	const composing = screen.show === 'conversation' && !question;
 	const reading = useReading({
@@ -125,6 +128,7 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		setScreen,
 		hint: setHint,
 		clipboard: initial.clipboard,
+		at: initial.at,
 	});
 
 	const {setCursorPosition} = useCursor();
@@ -258,6 +262,8 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 		const draft = latestDraft();
 		if (key.escape) {
 			if (agent.busy) return agent.cancel();
+			const {cut} = store.get();
+			if (cut?.movedTo && cut.id !== dismissed) return setDismissed(cut.id);
 			// Two presses may come as one: ESC ESC is how a terminal writes Alt+Esc.
 			if ((isTwice('escape') || key.meta) && isEmpty(draft)) openForkPicker();
 			return;

@@ -22,7 +22,9 @@ function cutLine(cut: NonNullable<View['cut']>): string {
 }
 
 function whereNext(cut: NonNullable<View['cut']>): string {
-	if (cut.movedTo) return `This conversation goes on in ${cut.movedTo}; the damaged file is left as it is.`;
+	if (cut.movedTo) {
+		return `This conversation goes on in ${cut.movedTo}; the damaged file is left as it is, ${cut.path}. Esc hides this.`;
+	}
 	if (cut.end.line === 1) return 'Nothing of it can be read. Your next prompt begins a new session.';
 	if (cut.recoveredBy) {
 		return `It was continued before: /resume ${cut.recoveredBy} opens that. Your next prompt continues in another new session.`;

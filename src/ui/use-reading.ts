@@ -20,12 +20,14 @@ type Props = {
 	screen: Screen;
 	setScreen(change: (now: Screen) => Screen): void;
 	hint(text: string): void;
+	/** Begin at the message with this seq; without it at the end. */
+	at?: number | undefined;
 	clipboard?: Clipboard | undefined;
 };
 
 /** How a person reads the conversation: where they are, which results are open, what is looked for, the wheel, and copying. */
-export function useReading({view, columns, height, thinking, screen, setScreen, hint, clipboard}: Props) {
-	const [scroll, setScroll, latestScroll] = useLatest<Scroll>(() => ({follow: true}));
+export function useReading({view, columns, height, thinking, screen, setScreen, hint, clipboard, at}: Props) {
+	const [scroll, setScroll, latestScroll] = useLatest<Scroll>(() => beginning(view, at));
 	const [open, setOpen] = useState<ReadonlySet<string>>(() => new Set());
 	const colours = useSyncExternalStore(highlighter.subscribe, highlighter.version);
 	const blocks = useMemo(
@@ -160,4 +162,9 @@ export function useReading({view, columns, height, thinking, screen, setScreen, 
 		/** Hand the terminal over to somebody else, with the mouse given back meanwhile. */
 		lend: mouse.lend,
 	};
+}
+
+function beginning(view: View, at: number | undefined): Scroll {
+	const item = at === undefined ? -1 : view.items.findLastIndex((each) => each.seq <= at);
+	return item === -1 ? {follow: true} : {follow: false, item, row: 0};
 }

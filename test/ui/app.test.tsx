@@ -219,8 +219,10 @@ test('a cut session says where, why and how much, and the next prompt moves on',
 	await screen.until((shown) =>
 		shown
 			.replace(/\s+/g, ' ')
-			.includes(`This conversation goes on in ${id}; the damaged file is left as it is.`),
+			.includes(`This conversation goes on in ${id}; the damaged file is left as it is, `),
 	);
+	await screen.press(keyOf.escape);
+	await screen.until((shown) => !shown.includes('stops at line 19'));
 	await screen.until(/fork|recovery {2}of s-20260907-100000-ab12/);
 	expect(file.hash()).toBe(before);
 });

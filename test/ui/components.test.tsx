@@ -114,7 +114,7 @@ test('a cut log is told with its line, its reason, its bytes and what comes next
 		`${begin} It was continued before: /resume s-20260907-110000-cd34 opens that. Your next prompt continues in another new session.`,
 	]);
 	expect(told({cut: {...cut, movedTo: 's-20260907-110000-cd34'}})).toEqual([
-		`${begin} This conversation goes on in s-20260907-110000-cd34; the damaged file is left as it is.`,
+		`${begin} This conversation goes on in s-20260907-110000-cd34; the damaged file is left as it is, ${cut.path}. Esc hides this.`,
 	]);
 	expect(told({cut: {...cut, end: {...cut.end, line: 1}}})[0]).toContain(
 		'Your next prompt begins a new session.',

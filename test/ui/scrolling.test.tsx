@@ -6,7 +6,7 @@ import type {AppOptions} from '../../src/ui/App.tsx';
 import {highlighter} from '../../src/ui/highlight.ts';
 import {emptyView, type Item, reduce, type View} from '../../src/ui/view.ts';
 import {agentWorld, questions, run, saying, scripted, text} from '../helpers/agent.ts';
-import {answer, call, events, logFile, result, toolEnd, turnOne, user} from '../helpers/log-file.ts';
+import {answer, call, events, logFile, result, system, toolEnd, turnOne, user} from '../helpers/log-file.ts';
 import {byPerson, ctrl, keyOf, openScreen} from './screen.tsx';
 
 // Before ink is loaded, which asks only once whether there are colours.
@@ -383,4 +383,14 @@ test('of 10,000 messages only those near the window are made into rows, at first
 	screen.resize(60, 30);
 	await screen.until(/^ message 0$/m);
 	expect(looked.size).toBeLessThan(120);
+});
+
+test('a screen can begin at a message', async () => {
+	const log = Array.from({length: 200}, (_, n) => user(`message number ${n + 1}`));
+	const file = logFile(...events([system, ...log]));
+	const world = agentWorld({gateway: saying()});
+	const screen = await openScreen({...world, open: file.path, rows: 20, at: 51});
+	await screen.until('message number 50');
+	expect(screen.text()).not.toContain('message number 49\n');
+	expect(screen.text()).not.toContain('message number 200');
 });
