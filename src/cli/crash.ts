@@ -26,7 +26,7 @@ export function crashed(error: unknown): number {
 	}
 	// Whoever read this is gone: `mca log | head`, or a terminal that was closed. That is no bug.
 	const {code, syscall} = error as NodeJS.ErrnoException;
-	if ((code === 'EPIPE' || code === 'EIO') && syscall !== undefined) return 1;
+	if ((code === 'EPIPE' || code === 'EIO') && (syscall === 'write' || syscall === 'read')) return 1;
 	const what = plainLine(error instanceof Error ? error.message : String(error)).slice(0, 500);
 	const end = /[.!?]$/.test(what) ? '' : '.';
 	process.stderr.write(`mca: this is a bug in mca: ${what}${end} ${kept(error)}\n`);

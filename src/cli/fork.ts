@@ -10,7 +10,7 @@ export async function forkSession(id: string, options: {at?: string; json?: bool
 		throw new UsageError(`--at takes the number of an event, not ${options.at}.`);
 	}
 	const forked = await fork(path, options.at === undefined ? undefined : {seq: Number(options.at)});
-	if (!forked.ok) throw new UsageError(forked.reason);
+	if (!forked.ok) throw new UsageError(forked.reason, forked.unsaved ? 1 : 2);
 	const {log, atSeq} = forked;
 	await log.close();
 	const from = basename(path, '.jsonl');

@@ -50,7 +50,10 @@ function list(numbers: readonly number[]): string {
 	return `${numbers.slice(0, -1).join(', ')} and ${numbers.at(-1)}`;
 }
 
-export type ForkResult = {ok: true; log: SessionLog; atSeq: number} | {ok: false; reason: string};
+/** `reason` is a sentence; `unsaved` where the point was right and the disk said no. */
+export type ForkResult =
+	| {ok: true; log: SessionLog; atSeq: number}
+	| {ok: false; reason: string; unsaved?: true};
 
 /**
 Fork a session into a new file: the lines with seq ≤ `at.seq` byte for byte, then the fork event. Without `at`, at the last
@@ -84,7 +87,7 @@ export async function fork(path: string, at?: {seq: number; before?: boolean}): 
 		return {ok: true, log, atSeq: lastEvent.seq};
 	} catch (error) {
 		// The disk may be full: that is no bug, and the parent is as it was.
-		return {ok: false, reason: `The fork cannot be saved: ${(error as Error).message}`};
+		return {ok: false, reason: `The fork cannot be saved: ${(error as Error).message}`, unsaved: true};
 	}
 }
 

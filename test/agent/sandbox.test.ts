@@ -455,7 +455,7 @@ test('what fails for want of write access or network says how to ask for it, any
 		/This may be the sandbox's doing, where a command (.*)\. If it has to, call run_command again with outside: true/;
 	const said = async (text: string) => hint.exec((await command(text)).content)?.[1];
 	expect(await said('touch x')).toBe('may not write to the workspace, nor open what is hidden');
-	expect(await said('echo Error: getaddrinfo EAI_AGAIN registry.npmjs.org; exit 1')).toBe('has no network');
+	expect(await said('echo Error: getaddrinfo EAI_AGAIN packages.example; exit 1')).toBe('has no network');
 	expect(await said('echo "fatal: could not resolve host: x.test"; exit 1')).toBe('has no network');
 	expect(await said('echo "EROFS: read-only file system, ENETUNREACH"; exit 1')).toMatch(
 		/^may not write .* and has no network$/,

@@ -1,11 +1,12 @@
 import {createHash} from 'node:crypto';
 import {expect, test} from 'vitest';
 import type {Gateway, StreamDelta} from '../../src/agent/gateway.ts';
+import {deadMs} from '../../src/ui/gate-state.ts';
 import {briefHistory} from '../../src/ui/history.ts';
 import type {Edited, Terminal} from '../../src/ui/terminal.ts';
 import {bareTerminal} from '../../src/ui/terminal.ts';
-import {agentWorld, saying, text} from '../helpers/agent.ts';
-import {ctrl, keyOf, type Options, openScreen} from './screen.tsx';
+import {agentWorld, run, saying, scripted, text} from '../helpers/agent.ts';
+import {byPerson, ctrl, keyOf, movableClock, type Options, openScreen} from './screen.tsx';
 
 /** A model that answers when it is told to; what it was asked is kept. */
 function patientModel() {
@@ -26,8 +27,8 @@ function patientModel() {
 	return {gateway, asked, answer: (answer: StreamDelta[] | Error) => waiting.shift()?.(answer)};
 }
 
-async function opened(gateway: Gateway = saying(), options: Partial<Options> = {}) {
-	const world = agentWorld({gateway});
+async function opened(gateway: Gateway = saying(), options: Partial<Options> = {}, more = {}) {
+	const world = agentWorld({gateway, ...more});
 	const screen = await openScreen({...world, rows: 20, ...options});
 	await screen.until('Enter send');
 	return {world, screen};
@@ -245,4 +246,21 @@ test('Ctrl+L twice at once draws anew and harms nothing', async () => {
 	const {screen} = await opened();
 	await screen.press('\x0c\x0c', '\x1b[108;5u\x1b[108;5u', 'x');
 	await screen.until('❯ x');
+});
+
+test('a paste answers no question', async () => {
+	const {screen, world} = await opened(
+		scripted({say: '', calls: [run('echo done')]}, {say: 'Done.'}),
+		{},
+		byPerson,
+	);
+	const clock = movableClock();
+	await screen.press('go\r');
+	await screen.until('❯ No');
+	clock.pass(deadMs);
+	await screen.press('\x1b[200~y\x1b[201~', '\x1b[200~yes\r\x1b[201~');
+	expect(world.agent.busy).toBe(true);
+	expect(screen.text()).toContain('❯ No');
+	await screen.press('y');
+	await screen.until('Done.');
 });
