@@ -1,4 +1,4 @@
-import {execFileSync, spawnSync} from 'node:child_process';
+import {execFileSync} from 'node:child_process';
 import {createHash, randomBytes} from 'node:crypto';
 import {existsSync, readdirSync, readFileSync, statSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
@@ -121,8 +121,6 @@ test('a history that cannot be read is none, and one that is too long is cut to 
 	expect(readFileSync(path, 'utf8').trim().split('\n')).toHaveLength(500);
 });
 
-const hasTmux = spawnSync('tmux', ['-V']).status === 0;
-
 /** mca in a tmux of its own. */
 function inTmux(world: World) {
 	const socket = join(world.root, 'tmux');
@@ -145,7 +143,7 @@ function inTmux(world: World) {
 	return {tmux, screen, shows};
 }
 
-test.skipIf(!hasTmux)('tmux: send-keys with Enter sends once', async () => {
+test('tmux: send-keys with Enter sends once', async () => {
 	const world = makeWorld();
 	const {tmux, shows} = inTmux(world);
 	await shows(/idle$/m);
@@ -158,7 +156,7 @@ test.skipIf(!hasTmux)('tmux: send-keys with Enter sends once', async () => {
 	expect(world.ids()).toHaveLength(1);
 });
 
-test.skipIf(!hasTmux)('tmux: paste-buffer never sends, marked or not, and Enter behind it does', async () => {
+test('tmux: paste-buffer never sends, marked or not, and Enter behind it does', async () => {
 	const world = makeWorld();
 	const {tmux, shows, screen} = inTmux(world);
 	await shows(/idle$/m);
@@ -175,28 +173,25 @@ test.skipIf(!hasTmux)('tmux: paste-buffer never sends, marked or not, and Enter 
 	expect(asked(world)).toEqual(['one\ntwo\nthree\n']);
 });
 
-test.skipIf(!hasTmux)(
-	'tmux: the border stays in its column beside wide characters, and the cursor behind them',
-	async () => {
-		const world = makeWorld();
-		const {tmux, shows, screen} = inTmux(world);
-		await shows(/idle$/m);
-		tmux('send-keys', '-l', '漢字 e\u0301 🎉 ⚠️ 👍🏽 naïve');
-		await shows(/naïve/);
-		tmux('send-keys', 'Enter');
-		await shows(/I am a script/);
-		await shows(/idle$/m);
-		const columns = tmux('display', '-p', '#{alternate_on} #{cursor_x}').trim();
-		expect(columns).toBe('1 3');
-		const edge =
-			screen()
-				.split('\n')
-				.find((row) => row.includes('┴')) ?? '';
-		const row =
-			screen()
-				.split('\n')
-				.find((each) => each.includes('漢字')) ?? '';
-		// Two wide characters and an emoji before it: each is one character here, and two columns there.
-		expect([...row].indexOf('│')).toBeLessThan(edge.indexOf('┴'));
-	},
-);
+test('tmux: the border stays in its column beside wide characters, and the cursor behind them', async () => {
+	const world = makeWorld();
+	const {tmux, shows, screen} = inTmux(world);
+	await shows(/idle$/m);
+	tmux('send-keys', '-l', '漢字 e\u0301 🎉 ⚠️ 👍🏽 naïve');
+	await shows(/naïve/);
+	tmux('send-keys', 'Enter');
+	await shows(/I am a script/);
+	await shows(/idle$/m);
+	const columns = tmux('display', '-p', '#{alternate_on} #{cursor_x}').trim();
+	expect(columns).toBe('1 3');
+	const edge =
+		screen()
+			.split('\n')
+			.find((row) => row.includes('┴')) ?? '';
+	const row =
+		screen()
+			.split('\n')
+			.find((each) => each.includes('漢字')) ?? '';
+	// Two wide characters and an emoji before it: each is one character here, and two columns there.
+	expect([...row].indexOf('│')).toBeLessThan(edge.indexOf('┴'));
+});

@@ -73,7 +73,10 @@ export function prepared(name: string, args: object): PreparedCall {
 /** Wait for what is expected; after 20 s the expectation that follows will say what is not. */
 export async function until(condition: () => boolean, ms = 20_000): Promise<void> {
 	const deadline = Date.now() + ms;
-	while (!condition() && Date.now() < deadline) await wait(20);
+	while (!condition()) {
+		if (Date.now() > deadline) throw new Error(`This did not come to be within ${ms} ms: ${condition}`);
+		await wait(20);
+	}
 }
 
 let sleeps = 0;
