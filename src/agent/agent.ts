@@ -164,7 +164,7 @@ export class Agent {
 			throw error;
 		});
 		const {read} = opened;
-		this.#workspace = workspace;
+		this.#enter(workspace);
 		this.#model = this.#options.chosenModel ?? lastModel(read.events) ?? this.#options.defaultModel;
 		this.#held =
 			opened.at === 'open'
@@ -243,6 +243,8 @@ export class Agent {
 	/** Send a prompt, or with '' ask the model for the answer it owes. Resolves when the turn rests. Never rejects for a full disk. */
 	async submit(prompt: string): Promise<Rest> {
 		if (this.#turn) throw new Error('A turn is running.');
+		// Whoever had it may have gone meanwhile: then it is ours.
+		if (this.#held.at === 'held') await this.open(this.#held.path, this.#workspace);
 		if (this.#held.at === 'held') {
 			const rest: Rest = {why: 'failed', message: heldSentence(this.#held.path, this.#held.holder)};
 			if (prompt !== '') rest.unsent = prompt;
@@ -333,7 +335,7 @@ export class Agent {
 				const message =
 					error instanceof NotSaved
 						? error.message
-						: `The session cannot be saved: ${(error as Error).message}`;
+						: `The session cannot be saved: ${(error as Error).message}.`;
 				return {why: 'unsaved', message, ...unsent};
 			}
 			throw error;
@@ -588,7 +590,7 @@ export function heldSentence(path: string, holder: Holder): string {
 	const who =
 		holder === 'unknown'
 			? 'another process, which does not answer'
-			: `process ${holder.pid} since ${holder.since}`;
+			: `process ${holder.pid} since ${localTime(holder.since)}`;
 	return `Session ${id} is open in ${who}. It can be read here, and forked to go on in a copy.`;
 }
 
@@ -607,6 +609,15 @@ export function wayOut(error: GatewayError, events: readonly Event[]): string {
 	return good
 		? `If it fails each time, /fork ${good.seq} goes on from before it.`
 		: '/new begins a new session.';
+}
+
+/** The reader's own day and time, to the second. */
+function localTime(iso: string): string {
+	const date = new Date(iso);
+	if (Number.isNaN(date.getTime())) return iso;
+	const two = (number: number) => String(number).padStart(2, '0');
+	const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+	return `${day} ${date.toTimeString().slice(0, 8)}`;
 }
 
 function lastModel(events: readonly Event[]): string | undefined {

@@ -144,7 +144,8 @@ export async function chat(options: ChatOptions): Promise<number> {
 		return 1;
 	}
 	const line = farewell(agent);
-	if (line) stdout.write(line);
+	// Where the screen was drawn among the lines of the shell, the cursor stands in it still.
+	if (line) stdout.write(options.altScreen === false ? `\n${line}` : line);
 	return status;
 }
 

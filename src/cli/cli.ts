@@ -64,6 +64,7 @@ async function parse(args: string[]): Promise<number> {
 		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
 		.option('--plain', 'line by line, without a screen: for a screen reader, a dumb terminal, a pipe')
 		.option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own')
+		.addHelpText('after', '\nExample:\n  mca resume -C ~/project')
 		.action(async (options) => {
 			const {chat} = await import('./chat.tsx');
 			status = await chat({...options, prompt: '', resume: undefined, pick: true});
@@ -87,10 +88,26 @@ async function parse(args: string[]): Promise<number> {
 		.option('--max-cost <dollars>', 'US dollars after which no further model call is made')
 		.option('--yes', 'allow what would be asked (never what is denied)')
 		.option('--json', 'print what happens as JSON, one AgentEvent a line')
+		.addHelpText('after', '\nExample:\n  git diff | mca run "review this" --max-steps 5')
 		.action(async (words: string[], options) => {
 			const {prompt, resume} = resumeAndPrompt(words, options.resume);
 			const {run} = await import('./run.ts');
 			status = await run({...options, prompt, resume});
+		});
+
+	program
+		.command('trust')
+		.description('let AGENTS.md and .mca.json of a folder be read, or no longer')
+		.argument('[dir]', 'the folder; the current one without it', '.')
+		.option('--revoke', 'no longer')
+		.addHelpText('after', '\nExample:\n  mca trust ~/project')
+		.action(async (dir: string, options) => {
+			const {realFolder} = await import('./setup.ts');
+			const {trust} = await import('./trust.ts');
+			const {dataFolder} = await import('../session/sessions.ts');
+			const folder = realFolder(dir);
+			trust(dataFolder(), folder, !options.revoke);
+			process.stdout.write(`${folder} is ${options.revoke ? 'not trusted' : 'trusted'}.\n`);
 		});
 
 	program
@@ -102,6 +119,7 @@ async function parse(args: string[]): Promise<number> {
 		.option('--model <name>', 'the model to check')
 		.option('--provider <name>', 'the provider to check')
 		.option('--json', 'print the checks as JSON')
+		.addHelpText('after', '\nExample:\n  mca doctor --provider ollama --model qwen3-coder')
 		.action(async (options) => {
 			const {doctor} = await import('./doctor.ts');
 			status = await doctor(options);
@@ -112,6 +130,7 @@ async function parse(args: string[]): Promise<number> {
 		.description('say whether logs are whole; exits 3 where one is cut')
 		.argument('<session...>', 'ids or files')
 		.option('--json', 'one JSON object a line')
+		.addHelpText('after', '\nExample:\n  mca verify s-20260907-100000-ab12')
 		.action(async (sessions: string[], options) => {
 			const {verify} = await import('./verify.ts');
 			status = await verify(sessions, options);
@@ -123,6 +142,7 @@ async function parse(args: string[]): Promise<number> {
 		.argument('<id>', 'the session to fork')
 		.option('--at <seq>', 'the event to fork at; without it the last fork point')
 		.option('--json', 'print the new session as JSON')
+		.addHelpText('after', '\nExample:\n  mca fork s-20260907-100000-ab12 --at 8')
 		.action(async (id: string, options) => {
 			const {forkSession} = await import('./fork.ts');
 			status = await forkSession(id, options);
@@ -131,6 +151,14 @@ async function parse(args: string[]): Promise<number> {
 	addAuditCommands(program, (ended) => {
 		status = ended;
 	});
+
+	const chatOptions = program.commands.find((command) => command.name() === 'chat')?.options ?? [];
+	const lines = chatOptions.map((option) => `  ${option.flags.padEnd(22)} ${option.description}`);
+	program.usage('[options] [prompt] | <command>');
+	program.addHelpText(
+		'after',
+		`\nOptions of the screen:\n${lines.join('\n')}\n\nExample:\n  mca -C ~/project --resume`,
+	);
 
 	await program.parseAsync(args, {from: 'user'});
 	return status;
@@ -142,6 +170,8 @@ function collect(value: string, others: string[]): string[] {
 
 /** `--resume` takes an id or nothing: a word behind it that is no id belongs to the prompt. */
 function resumeAndPrompt(words: string[], resume: string | true | undefined) {
-	if (typeof resume !== 'string' || isId(resume)) return {prompt: words.join(' '), resume};
+	// What begins like an id is meant to be one, and a wrong one is said to be wrong.
+	if (typeof resume !== 'string' || isId(resume) || /^s-\d/.test(resume) || /^s-\S+$/.test(resume))
+		return {prompt: words.join(' '), resume};
 	return {prompt: [resume, ...words].join(' '), resume: true as const};
 }

@@ -74,6 +74,7 @@ export function readConfig(folder: string): Config {
 	const problems = checked.error.issues.map((issue) =>
 		issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : issue.message,
 	);
-	const fields = Object.keys(config.shape).join(', ');
+	const inProvider = checked.error.issues.some(({path}) => path[0] === 'providers' && path.length > 1);
+	const fields = Object.keys((inProvider ? provider : config).shape).join(', ');
 	throw new UsageError(`${path} does not fit: ${problems.join('; ')}. Its fields are ${fields}.`);
 }

@@ -14,6 +14,7 @@ import {configFolder, readConfig} from './config.ts';
 import {type Chosen, chooseProvider} from './provider.ts';
 import {makeFolder, ownModels, realFolder} from './setup.ts';
 import {sandboxFor} from './terms.ts';
+import {UsageError} from './usage-error.ts';
 
 type Finding = {check: string; state: 'ok' | 'failed' | 'note'; says: string};
 
@@ -27,12 +28,16 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 		if (!options.json) process.stdout.write(`${sign[state]} ${check.padEnd(10)} ${plainLine(says)}\n`);
 	};
 	checkHere(tell);
-	const config = readConfig(configFolder(process.env));
-	const chosen = chooseProvider(options.provider, process.env, config);
+	const read = attempt(() => readConfig(configFolder(process.env)));
+	if (!read.ok) tell('config', 'failed', read.why);
+	const config = read.ok ? read.value : {};
+	const choice = attempt(() => chooseProvider(options.provider, process.env, config));
+	if (!choice.ok) tell('provider', 'failed', choice.why);
+	const chosen = choice.ok ? choice.value : undefined;
 	if (chosen) {
 		const model = options.model ?? (process.env.MCA_MODEL || undefined) ?? chosen.model ?? config.model;
 		await checkProvider(chosen, model, ownModels(config), tell);
-	} else {
+	} else if (choice.ok) {
 		tell(
 			'provider',
 			'note',
@@ -46,6 +51,16 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 }
 
 const sign = {ok: 'ok    ', failed: 'FAILED', note: '·     '};
+/** What the person has wrong is a finding here, not the end of the looking. */
+function attempt<T>(work: () => T): {ok: true; value: T} | {ok: false; why: string} {
+	try {
+		return {ok: true, value: work()};
+	} catch (error) {
+		if (error instanceof UsageError) return {ok: false, why: error.message};
+		throw error;
+	}
+}
+
 type Tell = (check: string, state: Finding['state'], says: string) => void;
 
 function checkHere(tell: Tell): void {

@@ -8,7 +8,7 @@ import {hasSomethingToTrust} from './instructions.ts';
 import {findResumed, type Resumed} from './resume.ts';
 import {layDemo, newAgent, type Setup, setUp} from './setup.ts';
 import {tightened, whatTheFolderSays} from './terms.ts';
-import {isTrusted, trust} from './trust.ts';
+import {answerOf, trust} from './trust.ts';
 
 export type ChatOptions = {
 	prompt: string;
@@ -87,14 +87,14 @@ export function farewell(agent: Agent, env = process.env): string | undefined {
 
 /** Asked once for a folder that has something to say: until then nothing of it is read. */
 async function askForTrust(setup: Setup, workspace: string, plain: boolean): Promise<void> {
-	if (setup.demo || isTrusted(setup.data, workspace)) return;
+	if (setup.demo || answerOf(setup.data, workspace) !== undefined) return;
 	const says = hasSomethingToTrust(workspace);
 	if (says.length === 0) return;
 	const yes = await confirm(
 		`${workspace} holds ${says.join(' and ')}, which would tell the model how to work there. Do you trust this folder?`,
 		plain,
 	);
-	if (yes) trust(setup.data, workspace);
+	trust(setup.data, workspace, yes);
 }
 
 async function confirm(question: string, plain: boolean): Promise<boolean> {

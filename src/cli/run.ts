@@ -142,6 +142,10 @@ async function openForTurn(agent: Agent, data: string, path: string, workspace: 
 
 /** The answer for whoever reads stdout, the way to it for whoever watches. */
 function narrate(event: AgentEvent): void {
+	if (event.type === 'retry' && event.wait) {
+		const seconds = Math.max(1, Math.round((event.wait.until - Date.now()) / 1000));
+		tell(`${event.wait.why} Trying again in ${seconds} s.`);
+	}
 	if (event.type !== 'logged') return;
 	const logged = event.event;
 	if (logged.type === 'tool_end')

@@ -7,7 +7,7 @@ import type {Gateway} from '../agent/gateway.ts';
 import {openaiGateway} from '../agent/openai.ts';
 import type {OwnModels, Price} from '../agent/prices.ts';
 import {type Script, scriptedGateway} from '../agent/scripted.ts';
-import {dataFolder, findSession} from '../session/sessions.ts';
+import {allSessionFiles, dataFolder, findSession} from '../session/sessions.ts';
 import {tools} from '../tools/index.ts';
 import {type Config, configFolder, readConfig} from './config.ts';
 import {packageFolder, packageVersion} from './package-folder.ts';
@@ -170,9 +170,23 @@ export function demoFolder(): string {
 
 /** The file of a session that was named on the command line, wherever mca keeps it. */
 export async function sessionPath(id: string): Promise<string> {
-	const path =
-		(await findSession(dataFolder(env), id)) ?? (await findSession(join(demoFolder(), 'data'), id));
-	if (path) return path;
+	const places = [dataFolder(env), join(demoFolder(), 'data')];
+	for (const data of places) {
+		const path = await findSession(data, id);
+		if (path) return path;
+	}
+	// The four characters that the lists show will do where they are one session's alone.
+	if (/^[0-9a-z]{4}$/.test(id)) {
+		const all = (await Promise.all(places.map(allSessionFiles)))
+			.flat()
+			.filter((path) => path.endsWith(`-${id}.jsonl`));
+		const [only, another] = all;
+		if (only && !another) return only;
+		if (only)
+			throw new UsageError(
+				`${all.length} sessions end in ${id}. Give the whole id of the one that you mean.`,
+			);
+	}
 	throw new UsageError(
 		`There is no session ${id} in ${join(dataFolder(env), 'sessions')}. Its id looks like s-20260907-100000-ab12.`,
 	);

@@ -35,7 +35,9 @@ export function whatTheFolderSays(setup: Setup, workspace: string, events: reado
 	if (setup.demo) return [];
 	if (!isTrusted(setup.data, workspace)) {
 		const says = hasSomethingToTrust(workspace);
-		return says.length > 0 ? [`${says.join(' and ')} of this folder are not read: it is not trusted.`] : [];
+		return says.length > 0
+			? [`Not read, since this folder is not trusted: ${says.join(', ')}. mca trust . changes that.`]
+			: [];
 	}
 	const {text, files} = readInstructions(workspace);
 	const [first] = events;

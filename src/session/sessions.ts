@@ -256,7 +256,8 @@ export async function inspect(path: string, signal?: AbortSignal): Promise<Sessi
 			return true;
 		});
 		// Asked after the reading: whoever took it meanwhile is the reason for a line without an end.
-		const holder = await holderOf(path);
+		const found = await holderOf(path);
+		const holder = found !== 'unknown' && found?.pid === process.pid ? undefined : found;
 		return {...detail, ...(holder ? {holder, end: growing(end)} : {end})};
 	} catch {
 		return undefined;

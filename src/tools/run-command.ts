@@ -163,9 +163,10 @@ const NAMED_HIDDEN = 10;
 
 function sandboxNote(hidden: readonly string[]): string {
 	const ran = 'It ran in the sandbox: the workspace read-only, no network.';
-	if (hidden.length === 0) return ran;
-	const named = hidden.slice(0, NAMED_HIDDEN).map(plainLine).join(', ');
-	const more = hidden.length > NAMED_HIDDEN ? ` and ${hidden.length - NAMED_HIDDEN} more` : '';
+	const secrets = hidden.filter((path) => !path.startsWith('.git/'));
+	if (secrets.length === 0) return ran;
+	const named = secrets.slice(0, NAMED_HIDDEN).map(plainLine).join(', ');
+	const more = secrets.length > NAMED_HIDDEN ? ` and ${secrets.length - NAMED_HIDDEN} more` : '';
 	return `${ran} Hidden in there, since they may hold secrets: ${named}${more}.`;
 }
 

@@ -223,12 +223,16 @@ export function App({agent, store, library, models, demo, ...initial}: AppOption
 			}
 			case 'models':
 				if (key.escape) return close();
+				if (key.ctrl && input.length === 1)
+					return setModels((state) => ({...state, filter: withoutControl(state.filter, input)}));
 				return setModels((state) => ({
 					...state,
 					selected: moveSelection(state.selected, matching(state).length, mainHeight - 2, key),
 				}));
 			case 'resume':
 				if (key.escape) return close();
+				if (key.ctrl && input.length === 1)
+					return setResume((state) => ({...state, filter: withoutControl(state.filter, input)}));
 				if (key.tab) return setResume((state) => ({...freshResume, filter: state.filter, all: !state.all}));
 				if (key.rightArrow) return attempt(markChosen());
 				if (key.delete) return attempt(removeChosen());
@@ -511,4 +515,9 @@ const bar: Row = [{text: '│', dim: true}];
 /** A one-line field takes no line ends, whatever is pasted into it. */
 function oneLineInput(text: string): string {
 	return text.replace(/[\r\n]+/g, ' ');
+}
+
+/** The field has taken a control key for its letter by now: that goes out again, and Ctrl+U clears. */
+function withoutControl(filter: string, letter: string): string {
+	return letter === 'u' ? '' : filter.endsWith(letter) ? filter.slice(0, -1) : filter;
 }

@@ -62,9 +62,10 @@ function liveRows(view: View, columns: number, thinking: boolean): Row[] {
 		const text = view.interrupted.text || view.interrupted.reasoning;
 		const note =
 			'This answer was interrupted; the model does not know it. /keep takes it into your next prompt.';
-		rows.push([], ...dimmed(text, columns), [{text: oneLine(note, columns), color: theme.warn}]);
+		rows.push([], ...dimmed(text, columns), ...wrap([{text: note, color: theme.warn}], columns));
 	}
-	if (view.rest?.why === 'cancelled') rows.push([], [{text: 'Stopped.', dim: true}]);
+	if (view.rest?.why === 'cancelled' && view.items.at(-1)?.kind !== 'error')
+		rows.push([], [{text: 'Stopped.', dim: true}]);
 	if (view.rest?.why === 'limit') rows.push([], ...dimmed(view.rest.message, columns));
 	// What failed in the model's answer is an event of the log and shown as such; of any other failure this is the only word.
 	const last = view.items.at(-1);

@@ -133,7 +133,8 @@ export function actions(agent: Agent, library: Library, models: Models, latestVi
 		const forked = await agent.fork(at);
 		if (!forked.ok) return ui.hint(forked.reason);
 		toEnd();
-		const note = owesAnswer(agent.events) ? ' The model has not answered yet: Enter asks it.' : '';
+		const note =
+			!at.before && owesAnswer(agent.events) ? ' The model has not answered yet: Enter asks it.' : '';
 		ui.hint(`Forked ${parent} at ${forked.atSeq}. Files of the workspace are as they were.${note}`);
 	}
 

@@ -71,6 +71,8 @@ export function parseCommand(text: string): Command | undefined {
 
 /** What to say of a command that is none. */
 export function whyUnknown(text: string): string {
+	const own = commands.find(({usage}) => usage.split(' ')[0] === text.split(' ')[0]);
+	if (own) return `${text} is not how it is used: ${own.usage} – ${own.does}.`;
 	const known = commands.map((command) => command.usage).join('  ');
 	return `${text} is not a command of mca. There are: ${known}`;
 }

@@ -54,6 +54,7 @@ export type View = {
 };
 
 const outputKept = 4000;
+const neverCame = 'The process ended in the middle of this answer; the model does not know it.';
 
 export const emptyView: View = {
 	session: null,
@@ -140,7 +141,14 @@ function fold(view: View, added: readonly Event[]): View {
 	const activity = [...view.activity];
 	let {own, inherited, draft, interrupted, contextTokens, running} = view;
 	for (const event of added) {
-		if (event.type !== 'draft') interrupted = null;
+		if (event.type !== 'draft' && interrupted) {
+			// The answer came after all, or its error tells of it; anything else went on without it.
+			if (event.type !== 'usage' && event.type !== 'error') {
+				const partial = interrupted.text || interrupted.reasoning;
+				items.push({kind: 'error', seq: event.seq - 1, text: neverCame, did: 'cancelled', partial});
+			}
+			interrupted = null;
+		}
 		if (event.type === 'message') {
 			const {seq, message} = event;
 			if (message.role === 'user') items.push({kind: 'user', seq, text: message.content});

@@ -509,3 +509,36 @@ test('a view folded event by event equals one folded at once', async () => {
 	const oneByOne = events.reduce((view, event) => reduce(view, {type: 'logged', event}), opened([]));
 	expect(oneByOne).toEqual(opened(events));
 });
+
+test('a session that was held is taken with the next prompt once its holder has gone', async () => {
+	const world = agentWorld({gateway: scripted({say: 'hi'})});
+	await world.agent.submit('go');
+	const path = world.agent.path ?? '';
+	const {agent, emitted} = world.another();
+	await agent.open(path);
+	expect(await agent.submit('me too')).toMatchObject({why: 'failed', unsent: 'me too'});
+	await world.agent.close();
+	expect(await agent.submit('me too')).toEqual({why: 'done'});
+	expect(emitted.some((event) => event.type === 'opened' && !event.holder)).toBe(true);
+	expect((await world.log()).events.filter((event) => event.type === 'message').length).toBe(5);
+});
+
+test('opening a session says what holds in its folder', async () => {
+	const world = agentWorld({gateway: scripted({say: 'hi'})});
+	await world.agent.submit('go');
+	const path = world.agent.path ?? '';
+	await world.agent.close();
+	const asked: string[] = [];
+	const {agent, view} = world.another({
+		termsOf: async (workspace) => {
+			asked.push(workspace);
+			const wrap = async () => ({ok: false, reason: 'not here'}) as const;
+			return {forbidden: [], instructions: '', rules: ['npm test'], refused: [], sandbox: {workspace, wrap}};
+		},
+	});
+	await agent.open(path);
+	await new Promise(setImmediate);
+	expect(asked).toEqual([world.workspace]);
+	expect(view().place.sandbox).toBe(true);
+	expect(agent.rules).toEqual(['npm test']);
+});

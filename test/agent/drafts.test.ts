@@ -42,6 +42,9 @@ test('what a killed process had streamed is there after a resume, and the next p
 	expect(view().interrupted?.text).toBe('half an answer');
 	await agent.submit('go on');
 	expect(view().interrupted).toBeNull();
+	// It stays to be read where it was, though it is no message.
+	expect(view().items.map((item) => item.kind)).toEqual(['user', 'error', 'user', 'assistant']);
+	expect(view().items[1]).toMatchObject({partial: 'half an answer'});
 	expect(next.requests[0]?.messages.map((message) => message.content).slice(1)).toEqual(['go', 'go on']);
 });
 

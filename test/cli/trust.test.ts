@@ -3,7 +3,7 @@ import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {hasSomethingToTrust, readInstructions, readSettings} from '../../src/cli/instructions.ts';
 import {keepRule, keptRules, removeRule} from '../../src/cli/rules.ts';
-import {isTrusted, trust} from '../../src/cli/trust.ts';
+import {answerOf, isTrusted, trust} from '../../src/cli/trust.ts';
 import {temporaryFolder} from '../helpers/log-file.ts';
 
 function repository() {
@@ -107,4 +107,14 @@ test('a kept rule is for one command in one folder, in the user’s own config',
 	expect(keptRules(config, '/a')).toEqual([]);
 	writeFileSync(join(config, 'rules.json'), 'not json');
 	expect(keptRules(config, '/b')).toEqual([]);
+});
+
+test('a no is remembered too, so that nobody is asked twice', () => {
+	const data = temporaryFolder();
+	const {inner} = repository();
+	expect(answerOf(data, inner)).toBeUndefined();
+	trust(data, inner, false);
+	expect([answerOf(data, inner), isTrusted(data, inner)]).toEqual([false, false]);
+	trust(data, inner);
+	expect(answerOf(data, inner)).toBe(true);
 });

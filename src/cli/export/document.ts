@@ -69,13 +69,19 @@ type CallPart = Extract<Part, {kind: 'call'}>;
 export function partsOf(events: readonly Event[]): Part[] {
 	const parts: Part[] = [];
 	const open = new Map<string, CallPart>();
-	// From here on there are only drafts.
-	const openDraft = events.findLastIndex(({type}) => type !== 'draft') + 1;
-	for (const [index, event] of events.entries()) {
+	let streamed = '';
+	const interrupted = (seq: number) => {
+		if (streamed !== '') parts.push({kind: 'draft', seq, text: streamed});
+		streamed = '';
+	};
+	for (const event of events) {
 		const {seq, ts} = event;
+		// What streamed became an answer or is told by its error; anything else went on without it.
+		if (event.type === 'usage' || event.type === 'error') streamed = '';
+		else if (event.type !== 'draft') interrupted(seq);
 		if (event.type === 'error') parts.push({kind: 'error', seq, event});
 		if (event.type === 'fork') parts.push({kind: 'fork', seq, event});
-		if (event.type === 'draft' && index >= openDraft) parts.push({kind: 'draft', seq, text: event.text});
+		if (event.type === 'draft') streamed += event.text;
 		if (event.type === 'tool_end') {
 			const part = open.get(event.id);
 			if (part) part.end = event;
@@ -102,5 +108,6 @@ export function partsOf(events: readonly Event[]): Part[] {
 			}
 		}
 	}
+	interrupted(events.at(-1)?.seq ?? 0);
 	return parts;
 }

@@ -89,7 +89,7 @@ function part(each: Part): string {
 			return folded('call', summary, `<pre class="args">${escaped(argsOf(each))}</pre>${result}`, true);
 		}
 		case 'error':
-			return `<p class="error">✗ ${escaped(each.event.message)} (${each.event.did})</p>`;
+			return `${each.event.partial ? `<article class="draft"><div class="text">${escaped(each.event.partial)}</div></article>` : ''}<p class="error">✗ ${escaped(each.event.message)} (${each.event.did})</p>`;
 		case 'fork':
 			return `<p class="fork">Up to here from <code>${escaped(each.event.from)}</code> (${each.event.kind} after event ${each.event.atSeq})</p>`;
 		case 'draft':

@@ -76,7 +76,7 @@ function part(each: Part): string {
 			);
 		}
 		case 'error':
-			return `> ✗ ${escaped(each.event.message)} (${each.event.did})`;
+			return `> ✗ ${escaped(each.event.message)} (${each.event.did})${each.event.partial ? `\n>\n${quote(each.event.partial)}` : ''}`;
 		case 'fork':
 			return `---\n\n*Up to here from ${code(each.event.from)} (${each.event.kind} after event ${each.event.atSeq}).*\n\n---`;
 		case 'draft':
