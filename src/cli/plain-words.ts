@@ -7,6 +7,8 @@ import {visible} from '../ui/visible.ts';
 /** What has happened, in words for somebody who hears them. '' where it is not worth a line. */
 export function wordsOf(event: AgentEvent): string {
 	switch (event.type) {
+		case 'start':
+			return 'Working.';
 		case 'tool_start':
 			return `Now: ${event.name} ${event.label}`;
 		case 'retry':

@@ -22,6 +22,7 @@ test('--plain asks in words, is answered in words, and only ever appends', async
 	const world = makeWorld();
 	const terminal = await opened(world);
 	terminal.type(`${prompts.ask}\r`);
+	await terminal.until(/^Working\.$/m);
 	await terminal.until(/Allow run_command\?/);
 	await terminal.until(/Type yes, no, no and a reason, or always/);
 	// What comes too soon was meant for something else; so the word is typed until it counts.
