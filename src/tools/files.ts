@@ -17,7 +17,7 @@ export type Content =
 export type Decoded = {ok: true; text: string; bom: boolean} | {ok: false; guess: string};
 
 /** Windows knows neither flag. */
-const {O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_WRONLY, O_CREAT, O_EXCL} = constants;
+const {O_NOFOLLOW = 0, O_NONBLOCK = 0, O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL} = constants;
 
 /**
 Open a file for reading by its real path, without ever waiting: a pipe or a device is refused before it is opened, and once
@@ -169,16 +169,37 @@ async function replace(path: string, bytes: Buffer, old: Stats | null): Promise<
 	return true;
 }
 
+/** What it was is put back if it fails. What needs room goes first, so a full disk is met before a byte of the old is touched. */
 async function writeInPlace(path: string, bytes: Buffer, old: Stats): Promise<void> {
-	const handle = await open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK);
+	const handle = await open(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
 	try {
 		const now = await handle.stat();
 		if (now.ino !== old.ino || now.dev !== old.dev) throw new Error('it was replaced in the meantime');
-		await handle.truncate(0);
-		await handle.writeFile(bytes);
-		await handle.sync();
+		const was = await handle.readFile();
+		try {
+			await writeAt(handle, bytes.subarray(was.length), was.length);
+			await writeAt(handle, bytes.subarray(0, was.length), 0);
+			await handle.truncate(bytes.length);
+			await handle.sync();
+		} catch (error) {
+			try {
+				await writeAt(handle, was, 0);
+				await handle.truncate(was.length);
+				await handle.sync();
+			} catch (worse) {
+				throw new Error(`${because(error)}, and what it was could not be put back: ${because(worse)}`);
+			}
+			throw error;
+		}
 	} finally {
 		await handle.close();
+	}
+}
+
+/** All of it: one write may take a part only. */
+async function writeAt(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+	for (let done = 0; done < bytes.length; ) {
+		done += (await handle.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 	}
 }
 

@@ -1,3 +1,4 @@
+import {spawnSync} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {
 	chmodSync,
@@ -330,6 +331,22 @@ test('a file with several names stays one file', async () => {
 	linkSync(at('a.txt'), at('b.txt'));
 	expect((await edit('a.txt', 'a long first line', 'a')).ok).toBe(true);
 	expect([text('b.txt'), statSync(at('a.txt')).nlink]).toEqual(['a\nb\n', 2]);
+});
+
+test('where there is no room for a file with several names, it stays what it was', () => {
+	const {context, at, text} = scene({'a.txt': 'mine\n'});
+	linkSync(at('a.txt'), at('b.txt'));
+	const tool = new URL('../../src/tools/write-file.ts', import.meta.url).href;
+	const code = `
+		import {writeFile} from '${tool}';
+		const {call} = writeFile.prepare(JSON.stringify({path: 'a.txt', content: 'yours\\n'.repeat(1000)}));
+		const result = await call.run({...${JSON.stringify(context())}, signal: new AbortController().signal});
+		console.log(result.content);`;
+	const node = [process.execPath, '--input-type=module', '--no-warnings', '-e', code];
+	// 512 bytes a file: the first of them are written, the others are refused.
+	const {stdout} = spawnSync('sh', ['-c', 'ulimit -f 1 && exec "$@"', 'sh', ...node], {encoding: 'utf8'});
+	expect(stdout).toMatch(/^a\.txt could not be written: .+\.\n$/);
+	expect([text('a.txt'), text('b.txt')]).toEqual(['mine\n', 'mine\n']);
 });
 
 test('a new file is written as given, with the folders it needs', async () => {
