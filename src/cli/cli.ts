@@ -86,7 +86,7 @@ async function parse(args: string[]): Promise<number> {
 		.option('--allow <command>', 'allow exactly this command; can be given more than once', collect, [])
 		.option('--max-steps <n>', 'model calls before it stops')
 		.option('--max-cost <dollars>', 'US dollars after which no further model call is made')
-		.option('--yes', 'allow what would be asked (never what is denied)')
+		.option('--yes', 'allow what would be asked (never what is denied); no limit is lifted')
 		.option('--json', 'print what happens as JSON, one AgentEvent a line')
 		.addHelpText('after', '\nExample:\n  git diff | mca run "review this" --max-steps 5')
 		.action(async (words: string[], options) => {

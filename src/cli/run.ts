@@ -30,6 +30,8 @@ export type RunOptions = {
 	json?: boolean;
 };
 
+type Call = Extract<Question, {kind: 'tool'}>;
+
 /** Of what `--json` prints. A new kind of line or field leaves it as it is; a changed meaning does not. */
 const streamVersion = 1;
 
@@ -44,8 +46,10 @@ export async function run(options: RunOptions): Promise<number> {
 	const prompt = await withInput(options.prompt);
 	if (prompt === '' && options.resume === undefined)
 		throw new UsageError('mca run needs a prompt: mca run "what does this do?"');
-	const refused: Question[] = [];
+	const refused: Call[] = [];
 	const decide = (question: Question) => {
+		// --yes allows calls. It lifts no limit: what the turn stopped for is said where it rests.
+		if (question.kind !== 'tool') return {allow: false} as const;
 		if (options.yes) return {allow: true} as const;
 		refused.push(question);
 		return {allow: false, reason: 'nobody is there to be asked (mca run without --yes)'} as const;
@@ -158,9 +162,8 @@ function narrate(event: AgentEvent): void {
 	}
 }
 
-function refusalLine(question: Question): string {
-	if (question.kind === 'steps') return `Stopped after ${question.steps} model calls.`;
-	return `Refused, since nobody could be asked: ${question.tool} ${plainText(question.label)}. --yes allows it.`;
+function refusalLine({tool, label}: Call): string {
+	return `Refused, since nobody could be asked: ${tool} ${plainText(label)}. --yes allows it.`;
 }
 
 function print(text: string): void {

@@ -70,6 +70,25 @@ test('--yes turns an ask into an allow, and never a deny', async () => {
 	});
 });
 
+test('--yes lifts neither --max-steps nor the pause of a repetition: the turn stops with one sentence, and 1', async () => {
+	const call = {name: 'run_command', args: {command: 'true'}};
+	const steps = Array.from({length: 6}, () => ({say: '', calls: [call]}));
+	const world = makeWorld({
+		script: {name: 'test', turns: [{prompt: 'go', steps: [...steps, {say: 'Done.'}]}]},
+	});
+	const stopped = (stderr: string) => stderr.split('\n').filter((line) => /stopped|refused/i.test(line));
+
+	const limited = await world.run(['run', '--yes', '--max-steps', '2', 'go']);
+	expect(stopped(limited.stderr)).toEqual(['The turn stopped after 2 model calls.']);
+	expect(limited).toMatchObject({status: 1, stdout: ''});
+
+	const stuck = await world.run(['run', '--yes', 'go']);
+	expect(stopped(stuck.stderr)).toEqual([
+		expect.stringMatching(/^The turn stopped: run_command was called \d times with the same result\.$/),
+	]);
+	expect(stuck).toMatchObject({status: 1, stdout: ''});
+});
+
 test('mca run --json prints one AgentEvent a line, and every event of the log is among them', async () => {
 	const world = makeWorld();
 	const {status, stdout} = await world.run(['run', '--yes', '--json', prompts.ask]);
