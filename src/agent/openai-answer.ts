@@ -10,7 +10,9 @@ export async function toStream(response: UndiciResponse, refusalMs: number): Pro
 	const {ok, status, body} = response;
 	const headers = new Headers([...response.headers]);
 	const type = headers.get('content-type') ?? '';
-	if (ok && body && status !== 204 && !/json|html/i.test(type)) return response as unknown as Response;
+	if (ok && body && status !== 204 && !/json|html/i.test(type)) {
+		return new Response((body as unknown as ReadableStream<Uint8Array>).pipeThrough(eventLimit()), {headers});
+	}
 	// A whole answer may take its time, and `receive` keeps that. A refusal is known by its status.
 	const text = await readText(response, ok ? forEver : refusalMs);
 	if (ok && isCompletion(text)) {
@@ -21,6 +23,31 @@ export async function toStream(response: UndiciResponse, refusalMs: number): Pro
 		});
 	}
 	throw new Refused(status, headers, text);
+}
+
+/** The longest event of a stream, bytes. All of it is held until the blank line that ends it. */
+const maxEventBytes = 8 * 1024 * 1024;
+
+/** An event that is longer than that. */
+export class Endless extends Error {
+	readonly bytes = maxEventBytes;
+}
+
+/** Pass a stream on, and fail it with Endless where no event ends any more. */
+function eventLimit(): TransformStream<Uint8Array, Uint8Array> {
+	let held = 0;
+	let tail: Uint8Array = Buffer.of();
+	return new TransformStream({
+		transform(chunk, controller) {
+			// A blank line may come in two chunks.
+			const seen = Buffer.concat([tail, chunk]);
+			const end = ['\n\n', '\n\r\n', '\r\r'].find((mark) => seen.includes(mark));
+			held = end === undefined ? held + chunk.length : seen.length - seen.lastIndexOf(end);
+			tail = seen.subarray(-2);
+			if (held > maxEventBytes) controller.error(new Endless());
+			else controller.enqueue(chunk);
+		},
+	});
 }
 
 const maxBodyBytes = 32 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import {performance} from 'node:perf_hooks';
 import type {Gateway, GatewayError, Request, StreamDelta} from './gateway.ts';
-import {forEver, toStream} from './openai-answer.ts';
+import {Endless, forEver, toStream} from './openai-answer.ts';
 import {readChunk} from './openai-chunk.ts';
 import {type Asked, brokenOff, disconnection, failure, Refused, refusal} from './openai-errors.ts';
 import {isLocal} from './providers.ts';
@@ -258,6 +258,10 @@ function toGatewayError(asked: Asked, error: unknown, {chunks, hasSpoken}: Heard
 		const time = error.ms < 1000 ? `${error.ms} ms` : `${Math.round(error.ms / 1000)} s`;
 		const when = hasSpoken ? 'stopped in the middle of its answer and was silent' : 'has not begun to answer';
 		return failure(asked, 'retry', `${asked.place} ${when} for ${time}.`);
+	}
+	if (error instanceof Endless) {
+		const sentence = `${asked.place} sent more than ${error.bytes / 1024 ** 2} MiB without the end of an event, which is the most that one piece of an answer may take. Check the server, or choose another model.`;
+		return failure(asked, 'protocol', sentence);
 	}
 	const said = announcement(error);
 	if (said !== undefined) return brokenOff(asked, said);

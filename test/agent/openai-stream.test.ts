@@ -435,3 +435,38 @@ test.each([
 		usage: {inputTokens: 1, outputTokens: 2},
 	});
 });
+
+describe('an event without an end is given up after 8 MiB', () => {
+	const MiB = 1024 ** 2;
+	const filling = 'a'.repeat(MiB);
+	test.each<[string, string]>([
+		['one line', filling],
+		['line after line without a blank one', `${filling}\ndata: `],
+	])('%s', async (_name, piece) => {
+		const endless = stream(events(...hello), 'data: {"a":"', ...Array(24).fill(piece), stall);
+		const {text, error} = await play(endless, {idleMs: 20_000});
+		expect({text, error}).toEqual({
+			text: 'hello',
+			error: {
+				kind: 'protocol',
+				message: expect.stringMatching(
+					/ sent more than 8 MiB without the end of an event.* Check the server/,
+				),
+			},
+		});
+	});
+
+	test('many events may be more than that together, wherever the bytes are cut', async () => {
+		const piece = 'a'.repeat(3 * MiB);
+		const event = events(text(piece)).trimEnd();
+		const whole = stream(
+			...Array(4)
+				.fill([`${event}\r\n`, '\r', '\n'])
+				.flat(),
+			events(stop),
+			done,
+		);
+		const outcome = await play(whole);
+		expect([outcome.text?.length, outcome.finish, outcome.error]).toEqual([12 * MiB, 'stop', undefined]);
+	});
+});
