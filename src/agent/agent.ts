@@ -62,6 +62,8 @@ export type Terms = {
 	refused: readonly string[];
 	/** Absent where there is none, or where it is off: then every command is asked. */
 	sandbox?: Sandbox;
+	/** Environment variables that no command may see, since they hold the key of a provider. */
+	hiddenVariables?: readonly string[];
 };
 
 /** How a session was found: `recoveredBy` is the newest that went on from this cut before, `holder` who writes it meanwhile. */
@@ -322,6 +324,7 @@ export class Agent {
 					hasSandbox: this.#known.sandbox !== undefined,
 				}),
 				...(this.#known.sandbox ? {sandbox: this.#known.sandbox} : {}),
+				...(this.#known.hiddenVariables ? {hiddenVariables: this.#known.hiddenVariables} : {}),
 				overBudget: () => this.#overBudget(),
 				...(this.#options.retry ? {retry: this.#options.retry} : {}),
 				...(this.#options.draftMs === undefined ? {} : {draftMs: this.#options.draftMs}),

@@ -39,6 +39,8 @@ export type Turn = {
 	policy(): Policy;
 	/** Where commands run that are allowed for the sandbox only. */
 	sandbox?: Sandbox;
+	/** Environment variables that no command may see. */
+	hiddenVariables?: readonly string[];
 	/** Why no further model call may be paid for, if that is so. */
 	overBudget(): string | undefined;
 	/** What the call cost, US dollars; null where the price is not known. */
@@ -297,6 +299,7 @@ async function runCall(turn: Turn, call: ToolCall, {prepared}: {prepared: Prepar
 		callId: call.id,
 		signal: turn.signal,
 		onOutput: (text) => turn.emit({type: 'tool_output', id: call.id, text}),
+		...(turn.hiddenVariables ? {hiddenVariables: turn.hiddenVariables} : {}),
 	};
 	const {acts} = prepared.call;
 	const judged = await judge(prepared.call, turn, turn.policy());

@@ -73,6 +73,20 @@ export function usableProviders(env: NodeJS.ProcessEnv, config: Config): Chosen[
 	});
 }
 
+/** The environment variables that hold the key of a provider: those that a profile names, and any with the same value. */
+export function keyVariables(env: NodeJS.ProcessEnv, config: Config): string[] {
+	const profiles = [...Object.values(knownProviders), ...Object.values(config.providers ?? {})];
+	const named = profiles.flatMap(({apiKeyEnv}) => apiKeyEnv ?? []);
+	const keys = [config.apiKey, ...profiles.map(({apiKey}) => apiKey), ...named.map((name) => env[name])];
+	// What is given to a server that wants no key, such as "none", is no secret, and may well be the value of something else.
+	const secrets = new Set(keys.filter((each) => each !== undefined && each.length >= minSecret));
+	const same = Object.keys(env).filter((name) => secrets.has(env[name]));
+	return [...new Set([...named, ...same])];
+}
+
+/** UTF-16 units of the shortest key that a provider gives out. */
+const minSecret = 8;
+
 function key(apiKey: string | undefined): {apiKey?: string} {
 	return apiKey ? {apiKey} : {};
 }

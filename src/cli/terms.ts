@@ -5,6 +5,7 @@ import {hasInstructions} from '../agent/prompt.ts';
 import {openSandbox, type SandboxState} from '../agent/sandbox.ts';
 import type {Event} from '../session/events.ts';
 import {hasSomethingToTrust, readInstructions, readSettings} from './instructions.ts';
+import {keyVariables} from './provider.ts';
 import {keptRules} from './rules.ts';
 import {forbidden, type Setup} from './setup.ts';
 import {isTrusted} from './trust.ts';
@@ -18,6 +19,7 @@ export async function termsOf(setup: Setup, workspace: string): Promise<Terms> {
 		instructions: trusted ? readInstructions(workspace).text : '',
 		rules: [...setup.allow, ...keptRules(setup.configFolder, workspace)],
 		refused: trusted ? readSettings(workspace).refuse : [],
+		hiddenVariables: keyVariables(process.env, setup.config),
 		...(state.state === 'on' ? {sandbox: state.sandbox} : {}),
 	};
 }

@@ -1,17 +1,9 @@
-/** Names that say what they hold: OPENAI_API_KEY, GH_TOKEN, AWS_SECRET_ACCESS_KEY, DB_PASSWORD. */
+/** Names that say what they hold: OPENAI_API_KEY, DEEPSEEK_KEY, GH_TOKEN, AWS_SECRET_ACCESS_KEY, DB_PASSWORD. */
 const secret =
-	/(_|^)(API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|(AUTH)?TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)$/i;
+	/(?<!PUBLIC)_KEY$|(_|^)(API_?KEY|(AUTH)?TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|PAT)$/i;
 
 /** Secrets that do not say so. */
-const knownSecrets = [
-	'AZURE_OPENAI_KEY',
-	'MYSQL_PWD',
-	'NPM_CONFIG__AUTH',
-	'OPENAI_KEY',
-	'PGPASSWORD',
-	'REDISCLI_AUTH',
-	'SSHPASS',
-];
+const knownSecrets = ['MYSQL_PWD', 'NPM_CONFIG__AUTH', 'PGPASSWORD', 'REDISCLI_AUTH', 'SSHPASS'];
 
 /** What would change how the command's own programs start, or is meant for mca. */
 const foreign = [
@@ -47,11 +39,14 @@ const added = {
 	NO_COLOR: '1',
 };
 
-/** The environment that commands run in: ours, without secrets, and ready to run unattended. */
-export function commandEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** The environment that commands run in: ours, without secrets and what is `hidden` by name, and ready to run unattended. */
+export function commandEnvironment(
+	own: NodeJS.ProcessEnv,
+	hidden: readonly string[] = [],
+): NodeJS.ProcessEnv {
 	const kept = Object.entries(own).filter(([name]) => {
 		const upper = name.toUpperCase();
-		return !secret.test(name) && !removed.has(upper) && !upper.startsWith('MCA_');
+		return !secret.test(name) && !removed.has(upper) && !upper.startsWith('MCA_') && !hidden.includes(name);
 	});
 	return {...Object.fromEntries(kept), ...added};
 }

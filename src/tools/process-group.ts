@@ -82,9 +82,9 @@ const WATCH = [
 /** Starts the watcher as nobody's child, so that the command's own `wait` knows nothing of it, and becomes the command. */
 const START = `(/bin/sh -c '${WATCH}' mca-watch <&3 >/dev/null 2>&1 3<&- &); exec 3<&-; exec "$@"`;
 
-/** The shell that is to run a command. */
-export function shellCommand(command: string): Start {
-	return {file: shell(), args: ['-c', command], env: commandEnvironment(process.env)};
+/** The shell that is to run a command, which must not see the variables that are `hidden`. */
+export function shellCommand(command: string, hidden?: readonly string[]): Start {
+	return {file: shell(), args: ['-c', command], env: commandEnvironment(process.env, hidden)};
 }
 
 /** Start a program in `cwd`, without stdin and terminal, as the leader of its own process group. Throws what spawn throws. */

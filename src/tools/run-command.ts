@@ -51,7 +51,7 @@ type Exit = {code: number | null; signal: NodeJS.Signals | null};
 type Stop = 'timeout' | 'cancel' | 'limit';
 
 async function run(command: string, seconds: number, context: ToolContext): Promise<ToolResult> {
-	const {signal, workspace, spillFolder, callId, onOutput, sandbox} = context;
+	const {signal, workspace, spillFolder, callId, onOutput, sandbox, hiddenVariables} = context;
 	if (signal.aborted) return cancelled();
 	const start = performance.now();
 	const folder = await stat(workspace).catch(() => null);
@@ -59,7 +59,7 @@ async function run(command: string, seconds: number, context: ToolContext): Prom
 	let group: ProcessGroup;
 	let where: Where = {at: 'outside'};
 	try {
-		let start = shellCommand(command);
+		let start = shellCommand(command, hiddenVariables);
 		if (sandbox) {
 			if (sandbox.workspace !== workspace) {
 				return failure(

@@ -20,6 +20,8 @@ export type ToolContext = {
 	approvedBasis?: string | null;
 	/** With it a command runs in the sandbox, whatever its arguments say; without it as mca itself does. */
 	sandbox?: Sandbox;
+	/** Environment variables that no command may see, beside those whose names say that they hold a secret. */
+	hiddenVariables?: readonly string[];
 };
 
 /** A failure is a result like any other: `ok: false` and a sentence that tells the model what to do instead. */

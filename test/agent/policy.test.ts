@@ -1,6 +1,6 @@
 import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
-import {expect, test} from 'vitest';
+import {expect, onTestFinished, test, vi} from 'vitest';
 import type {Terms} from '../../src/agent/agent.ts';
 import type {Question} from '../../src/agent/agent-event.ts';
 import type {StreamDelta} from '../../src/agent/gateway.ts';
@@ -201,4 +201,17 @@ test('what the gate denies never runs, and no file of it appears', async () => {
 	});
 	await world.agent.submit('go');
 	expect(existsSync(join(world.workspace, 'made'))).toBe(false);
+});
+
+test('a variable that holds the key of a provider is seen by no command, whatever it is called', async () => {
+	vi.stubEnv('WORK_LLM', 'sk-of-the-work');
+	onTestFinished(() => void vi.unstubAllEnvs());
+	const show = run('echo "[$WORK_LLM]"');
+	const gateway = () => scripted({calls: [show]}, {say: 'ok'});
+	const open = agentWorld({gateway: gateway(), ...terms()});
+	await open.agent.submit('go');
+	expect(JSON.stringify((await open.log()).events)).toContain('[sk-of-the-work]');
+	const hidden = agentWorld({gateway: gateway(), ...terms({hiddenVariables: ['WORK_LLM']})});
+	await hidden.agent.submit('go');
+	expect(JSON.stringify((await hidden.log()).events)).not.toContain('[sk-of-the-work]');
 });

@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {chooseProvider, usableProviders} from '../../src/cli/provider.ts';
+import {chooseProvider, keyVariables, usableProviders} from '../../src/cli/provider.ts';
 
 test('without anything configured there is no provider', () => {
 	expect(chooseProvider(undefined, {}, {})).toBeUndefined();
@@ -65,4 +65,24 @@ test('the providers that can be switched to are those with a key, and those that
 		{providers: {ollama: {}, home: {baseURL: 'http://10.0.0.7/v1'}}},
 	);
 	expect(names.map((each) => each.name)).toEqual(['ollama', 'groq', 'home']);
+});
+
+test('the variables that hold a key are those that a profile names, and any with the same value', () => {
+	const config = {
+		apiKey: 'sk-of-the-file',
+		providers: {
+			work: {baseURL: 'http://10.0.0.7/v1', apiKeyEnv: 'WORK_LLM'},
+			home: {baseURL: 'http://10.0.0.8/v1', apiKey: 'none'},
+		},
+	};
+	const env = {
+		WORK_LLM: 'sk-of-the-work',
+		COPY: 'sk-of-the-work',
+		FILE: 'sk-of-the-file',
+		PATH: '/bin',
+		PROXY: 'none',
+	};
+	const hidden = keyVariables(env, config);
+	expect(Object.keys(env).filter((name) => hidden.includes(name))).toEqual(['WORK_LLM', 'COPY', 'FILE']);
+	expect(hidden).toContain('GROQ_API_KEY');
 });

@@ -288,6 +288,8 @@ test('64: no key of a provider, nothing of mca, and nothing that changes how pro
 		'npm_config_//r.test/:_authToken': 'x',
 		PGPASSWORD: 'x',
 		API_KEY: 'x',
+		DEEPSEEK_KEY: 'x',
+		AZURE_OPENAI_KEY: 'x',
 	};
 	const foreign = {
 		NODE_OPTIONS: 'x',
@@ -298,7 +300,15 @@ test('64: no key of a provider, nothing of mca, and nothing that changes how pro
 		MOCK: '1',
 		RIPGREP_CONFIG_PATH: 'x',
 	};
-	const kept = {PATH: '/bin', HOME: '/h', LANG: 'C', TOKENIZER: 'x', KEYBOARD: 'x', npm_config_cache: 'x'};
+	const kept = {
+		PATH: '/bin',
+		HOME: '/h',
+		LANG: 'C',
+		TOKENIZER: 'x',
+		KEYBOARD: 'x',
+		SIGNING_PUBLIC_KEY: 'x',
+		npm_config_cache: 'x',
+	};
 	const environment = commandEnvironment({...secrets, ...foreign, ...kept, EDITOR: 'vim', TERM: 'xterm'});
 	expect(environment).toMatchObject({
 		...kept,
