@@ -12,6 +12,8 @@ import {
 } from 'node:fs';
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
+import type {Writable} from 'node:stream';
+import {setTimeout} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {onTestFinished} from 'vitest';
 import type {Script} from '../../src/agent/scripted.ts';
@@ -84,12 +86,12 @@ export function makeWorld({
 	/** mca without a terminal, to its end. */
 	const run = (
 		args: readonly string[],
-		options: {env?: Record<string, string>; cwd?: string; input?: string} = {},
+		options: {env?: Record<string, string>; cwd?: string; input?: string; pipe?: Piped} = {},
 	): Promise<Ended> =>
 		runNode([entry, ...args], {
 			cwd: options.cwd ?? workspace,
 			env: {...env, ...options.env},
-			input: options.input ?? '',
+			pipe: options.pipe ?? [options.input ?? ''],
 		});
 
 	/** Play prompts without a screen, everything allowed; the id of their session. */
@@ -132,12 +134,25 @@ export function scriptOf(prompt: string, call: {name: string; args: unknown}, sa
 	return {name: 'test', turns: [{prompt, steps: [{say: 'Let me see.', calls: [call]}, {say}]}]};
 }
 
+/** What comes from standard input: texts, and the ms between them. It ends with its last text; an empty one stays open. */
+export type Piped = readonly (string | number)[];
+
+async function feed(stdin: Writable, pipe: Piped): Promise<void> {
+	// mca may have ended before all was said.
+	stdin.on('error', () => {});
+	for (const part of pipe) {
+		if (typeof part === 'number') await setTimeout(part);
+		else stdin.write(part);
+	}
+	if (pipe.length > 0) stdin.end();
+}
+
 function runNode(
 	args: string[],
-	options: {cwd: string; env: Record<string, string>; input: string},
+	options: {cwd: string; env: Record<string, string>; pipe: Piped},
 ): Promise<Ended> {
 	const child = spawn(process.execPath, args, {cwd: options.cwd, env: cleanEnvironment(options.env)});
-	child.stdin.end(options.input);
+	void feed(child.stdin, options.pipe);
 	let stdout = '';
 	let stderr = '';
 	child.stdout.setEncoding('utf8').on('data', (text) => {
