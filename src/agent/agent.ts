@@ -100,6 +100,8 @@ export class Agent {
 	#known: Terms;
 	/** Commands that were allowed in this session, beside the rules of the folder. */
 	#allowed = new Set<string>();
+	/** What the tools know of the files that the model has seen since the session was opened. */
+	readonly #seen = new Map<string, string>();
 	#spent: {usd: number; unpriced: boolean} = {usd: 0, unpriced: false};
 	#held: Held = {at: 'none'};
 	#events: Event[] = [];
@@ -325,6 +327,7 @@ export class Agent {
 				}),
 				...(this.#known.sandbox ? {sandbox: this.#known.sandbox} : {}),
 				...(this.#known.hiddenVariables ? {hiddenVariables: this.#known.hiddenVariables} : {}),
+				seen: this.#seen,
 				overBudget: () => this.#overBudget(),
 				...(this.#options.retry ? {retry: this.#options.retry} : {}),
 				...(this.#options.draftMs === undefined ? {} : {draftMs: this.#options.draftMs}),
@@ -491,6 +494,7 @@ export class Agent {
 	#enter(workspace: string): void {
 		this.#workspace = workspace;
 		this.#allowed.clear();
+		this.#seen.clear();
 		const terms = this.#options.termsOf?.(workspace);
 		if (!terms) return;
 		this.#terms = terms;

@@ -41,6 +41,8 @@ export type Turn = {
 	sandbox?: Sandbox;
 	/** Environment variables that no command may see. */
 	hiddenVariables?: readonly string[];
+	/** What the tools know of the files that the model has seen. */
+	seen?: Map<string, string>;
 	/** Why no further model call may be paid for, if that is so. */
 	overBudget(): string | undefined;
 	/** What the call cost, US dollars; null where the price is not known. */
@@ -300,6 +302,7 @@ async function runCall(turn: Turn, call: ToolCall, {prepared}: {prepared: Prepar
 		signal: turn.signal,
 		onOutput: (text) => turn.emit({type: 'tool_output', id: call.id, text}),
 		...(turn.hiddenVariables ? {hiddenVariables: turn.hiddenVariables} : {}),
+		...(turn.seen ? {seen: turn.seen} : {}),
 	};
 	const {acts} = prepared.call;
 	const judged = await judge(prepared.call, turn, turn.policy());

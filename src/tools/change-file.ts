@@ -6,8 +6,11 @@ import {cancelled, failure} from './outcome.ts';
 import type {Preview, ToolContext, ToolResult} from './tool.ts';
 import {resolveInside} from './workspace.ts';
 
-/** A file as it is: its bytes, and their text without the byte order mark. */
-export type Before = {bytes: Buffer; text: string; bom: boolean};
+/**
+A file as it is: its bytes, and their text without the byte order mark. `hasChanged`: it is not what the model last saw of it in
+this session. Where it saw nothing of it, nothing is known.
+*/
+export type Before = {bytes: Buffer; text: string; bom: boolean; hasChanged: boolean};
 
 /** What a tool wants the file to be, and a sentence that says so; or a sentence that says why not. */
 export type Planned =
@@ -66,6 +69,8 @@ export async function applyChange(
 		}
 		const problem = await writeFileAtomically(path, after, stats);
 		if (problem !== null) return failure(`${display} could not be written: ${problem}.`);
+		// An edit beside what somebody else changed does not show the model what that was.
+		if (!change.before?.hasChanged) context.seen?.set(path, sha256(after));
 		const {text, added, removed} = diffFor(change);
 		return {
 			ok: true,
@@ -99,7 +104,9 @@ async function planChange(
 			const reason = `${display} is not UTF-8 text: it seems to be ${decoded.guess}. Nothing was written, since its bytes could not be kept. Use run_command to convert it first.`;
 			return {ok: false, reason};
 		}
-		before = {bytes: content.bytes, text: decoded.text, bom: decoded.bom};
+		const last = context.seen?.get(path);
+		const hasChanged = last !== undefined && last !== sha256(content.bytes);
+		before = {bytes: content.bytes, text: decoded.text, bom: decoded.bom, hasChanged};
 	}
 	const planned = plan(before, display, mayGuess);
 	if (!planned.ok) return planned;

@@ -1,8 +1,16 @@
+import {createHash} from 'node:crypto';
 import type {FileHandle} from 'node:fs/promises';
 import * as z from 'zod';
 import {bytesText, count} from './amounts.ts';
-import {because, binaryKind, openFile} from './files.ts';
-import {cutLine, READ_BYTES, READ_COUNT_BYTES, READ_LINE_CHARS, READ_LINES} from './limits.ts';
+import {because, binaryKind, openFile, sha256} from './files.ts';
+import {
+	CHANGE_FILE_BYTES,
+	cutLine,
+	READ_BYTES,
+	READ_COUNT_BYTES,
+	READ_LINE_CHARS,
+	READ_LINES,
+} from './limits.ts';
 import {cancelled, failure} from './outcome.ts';
 import {plainText} from './plain-text.ts';
 import {defineTool, type ToolContext, type ToolResult} from './tool.ts';
@@ -33,7 +41,10 @@ async function read(given: string, offset: number, limit: number, context: ToolC
 	try {
 		const start = Buffer.alloc(8192);
 		const {bytesRead} = await handle.read(start, 0, start.length, 0);
-		if (bytesRead === 0) return {ok: true, content: `${display} is empty.`, summary: 'empty'};
+		if (bytesRead === 0) {
+			context.seen?.set(place.path, sha256(Buffer.alloc(0)));
+			return {ok: true, content: `${display} is empty.`, summary: 'empty'};
+		}
 		const kind = binaryKind(start.subarray(0, bytesRead));
 		if (kind?.startsWith('text in UTF-16') && stats.size <= READ_COUNT_BYTES) {
 			const text = new TextDecoder(kind.slice('text in '.length)).decode(await handle.readFile());
@@ -45,12 +56,14 @@ async function read(given: string, offset: number, limit: number, context: ToolC
 		}
 		if (kind !== null)
 			return failure(`${display} is ${kind} of ${bytesText(stats.size)}, so it is not shown.`);
-		const found = await scan(handle, offset, limit, context.signal);
+		const found = await scan(handle, offset, limit, context.signal, stats.size <= CHANGE_FILE_BYTES);
 		if (found === null) return cancelled();
 		const notes = found.utf8
 			? []
 			: ['It is not UTF-8: what could not be decoded shows as \ufffd, and edit_file does not take it.'];
-		return answer(found, display, offset, notes);
+		const result = answer(found, display, offset, notes);
+		if (result.ok && found.sha256 !== null) context.seen?.set(place.path, found.sha256);
+		return result;
 	} catch (error) {
 		return failure(`${display} cannot be read: ${because(error)}.`);
 	} finally {
@@ -61,13 +74,18 @@ async function read(given: string, offset: number, limit: number, context: ToolC
 /** `total` is null where the file was not read to its end. `odd`: numbers of shown lines that are not shown as they are. */
 type Window = {lines: string[]; odd: number[]; total: number | null; whole: boolean};
 
-/** Reads on after the window to count the lines, but not for ever. Null if cancelled. */
+/**
+Reads on after the window to count the lines, but not for ever. Null if cancelled. `sha256` is that of the whole file, null
+where it is not wanted.
+*/
 async function scan(
 	handle: FileHandle,
 	offset: number,
 	limit: number,
 	signal: AbortSignal,
-): Promise<(Window & {utf8: boolean}) | null> {
+	isHashed: boolean,
+): Promise<(Window & {utf8: boolean; sha256: string | null}) | null> {
+	const hash = isHashed ? createHash('sha256') : null;
 	const decoder = new TextDecoder('utf-8');
 	const found = linesFrom(offset, limit);
 	const chunk = Buffer.alloc(256 * 1024);
@@ -79,14 +97,15 @@ async function scan(
 		if (bytesRead === 0) break;
 		position += bytesRead;
 		const bytes = chunk.subarray(0, bytesRead);
+		hash?.update(bytes);
 		const text = decoder.decode(bytes, {stream: true});
 		if (text.includes('\ufffd') && !bytes.includes('\ufffd')) utf8 = false;
 		found.add(text);
-		if (found.full() && position > READ_COUNT_BYTES) return {...found.end(), total: null, utf8};
+		if (found.full() && position > READ_COUNT_BYTES) return {...found.end(), total: null, utf8, sha256: null};
 	}
 	const rest = decoder.decode();
 	found.add(rest);
-	return {...found.end(), utf8: utf8 && rest === ''};
+	return {...found.end(), utf8: utf8 && rest === '', sha256: hash?.digest('hex') ?? null};
 }
 
 /** Takes text in pieces and keeps the lines of the window, with bounded memory whatever the lines are like. */

@@ -22,6 +22,8 @@ export type ToolContext = {
 	sandbox?: Sandbox;
 	/** Environment variables that no command may see, beside those whose names say that they hold a secret. */
 	hiddenVariables?: readonly string[];
+	/** sha256 (hex) of files as the model last saw or left them in this session, by real path. The tools keep it. */
+	seen?: Map<string, string>;
 };
 
 /** A failure is a result like any other: `ok: false` and a sentence that tells the model what to do instead. */

@@ -40,5 +40,11 @@ function plan(content: string, before: Before | null, display: string): Planned 
 	if (after.equals(before.bytes)) {
 		return {ok: false, reason: `${display} has exactly this content already, so nothing was written.`};
 	}
+	if (before.hasChanged) {
+		return {
+			ok: false,
+			reason: `${display} has changed since it was read, so nothing was written; read it again, then send what it should be.`,
+		};
+	}
 	return {ok: true, after, did: `Replaced the content of ${display} (${size}, ${bytesText(after.length)}).`};
 }

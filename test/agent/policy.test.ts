@@ -4,6 +4,7 @@ import {expect, onTestFinished, test, vi} from 'vitest';
 import type {Terms} from '../../src/agent/agent.ts';
 import type {Question} from '../../src/agent/agent-event.ts';
 import type {StreamDelta} from '../../src/agent/gateway.ts';
+import type {Event} from '../../src/session/events.ts';
 import {agentWorld, questions, run, saying, scripted, text} from '../helpers/agent.ts';
 
 const terms = (more: Partial<Terms> = {}) => ({
@@ -214,4 +215,21 @@ test('a variable that holds the key of a provider is seen by no command, whateve
 	const hidden = agentWorld({gateway: gateway(), ...terms({hiddenVariables: ['WORK_LLM']})});
 	await hidden.agent.submit('go');
 	expect(JSON.stringify((await hidden.log()).events)).not.toContain('[sk-of-the-work]');
+});
+
+test('a file that a command changed is read again before it is overwritten; another session knows nothing of it', async () => {
+	const read = {name: 'read_file', args: {path: 'src/calc.js'}};
+	const write = {name: 'write_file', args: {path: 'src/calc.js', content: 'export {};\n'}};
+	const change = run('echo "// mine" >> src/calc.js');
+	const gateway = scripted({calls: [read]}, {calls: [change]}, {calls: [write]}, {say: 'ok'});
+	const results = (events: readonly Event[]) =>
+		events.flatMap((event) => (event.type === 'tool_end' ? [`${event.name} ${event.result.ok}`] : []));
+	const world = agentWorld({gateway});
+	await world.agent.submit('go');
+	expect(results(world.agent.events)).toEqual(['read_file true', 'run_command true', 'write_file false']);
+	expect(readFileSync(join(world.workspace, 'src/calc.js'), 'utf8')).toMatch(/mine\n$/);
+	await world.agent.startNew();
+	world.agent.useModel('scripted', scripted({calls: [write]}, {say: 'ok'}));
+	await world.agent.submit('go');
+	expect(results(world.agent.events)).toEqual(['write_file true']);
 });

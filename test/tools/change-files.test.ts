@@ -222,6 +222,44 @@ test('19: an edit that fits only once still fits after a formatter was there', a
 	expect(text('a.ts')).toBe('f(a);\nlet b = 2;\n');
 });
 
+test('what the model has not seen is not overwritten: it has to read the file again', async () => {
+	const {run, put, text} = scene({'a.txt': 'a\nb\n', 'unread.txt': 'x\n', 'empty.txt': ''});
+	const seen = new Map<string, string>();
+	const read = (path: string, more: object = {}) => run('read_file', {path, ...more}, {seen});
+	const write = (path: string, content: string) => run('write_file', {path, content}, {seen});
+	await read('a.txt');
+	await read('empty.txt');
+	put('a.txt', 'a\nb\nmine\n');
+	put('empty.txt', 'mine\n');
+	const refused = failed('has changed since it was read');
+	expect(await write('a.txt', 'A\nb\n')).toEqual(refused);
+	expect(await write('empty.txt', 'A\n')).toEqual(refused);
+	expect([text('a.txt'), text('empty.txt')]).toEqual(['a\nb\nmine\n', 'mine\n']);
+
+	await read('a.txt', {offset: 3, limit: 1});
+	expect((await write('a.txt', 'A\nb\nmine\n')).ok).toBe(true);
+	// What it left itself it knows, and of what it never read nothing is known.
+	expect((await write('a.txt', 'A\nB\nmine\n')).ok).toBe(true);
+	expect((await write('unread.txt', 'y\n')).ok).toBe(true);
+	put('unread.txt', 'mine\n');
+	expect(await write('unread.txt', 'z\n')).toEqual(refused);
+});
+
+test('an edit beside what somebody else changed is made, and tells nothing of what that was', async () => {
+	const {run, put, text} = scene({'a.txt': 'a\nb\n'});
+	const seen = new Map<string, string>();
+	const edit = (old_text: string, new_text: string) =>
+		run('edit_file', {path: 'a.txt', edits: [{old_text, new_text}]}, {seen});
+	const write = (content: string) => run('write_file', {path: 'a.txt', content}, {seen});
+	await run('read_file', {path: 'a.txt'}, {seen});
+	expect((await edit('a', 'A')).ok).toBe(true);
+	expect((await write('A\nB\n')).ok).toBe(true);
+	put('a.txt', 'A\nB\nmine\n');
+	expect((await edit('B', 'b')).ok).toBe(true);
+	expect(await write('A\nb\n')).toEqual(failed('has changed since it was read'));
+	expect(text('a.txt')).toBe('A\nb\nmine\n');
+});
+
 test('a preview is a diff and touches nothing; the approved file is the only one that is changed', async () => {
 	const {preview, run, put, text} = scene({'a.txt': 'a\nb\n'});
 	const args = {path: 'a.txt', edits: [{old_text: 'b', new_text: 'B'}]};
