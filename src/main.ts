@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The entry. It loads nothing before it knows that this Node can run the rest, so that an old one gets a sentence and not a
 // stack of syntax errors; and `--version` answers without the rest.
-import {readFileSync} from 'node:fs';
+import {mkdirSync, readFileSync} from 'node:fs';
 import module from 'node:module';
 import {homedir} from 'node:os';
 
@@ -28,6 +28,12 @@ if (major < 22 || (major === 22 && minor < 19)) {
 function keepCompiled(): void {
 	const {MCA_HOME, XDG_CACHE_HOME} = process.env;
 	const cache = MCA_HOME ? `${MCA_HOME}/cache` : `${XDG_CACHE_HOME || `${homedir()}/.cache`}/mca`;
+	try {
+		// $MCA_HOME is often made here first, and what it will hold is nobody else's.
+		mkdirSync(cache, {recursive: true, mode: 0o700});
+	} catch {
+		return;
+	}
 	module.enableCompileCache?.(`${cache}/compiled`);
 }
 
