@@ -29,7 +29,9 @@ export async function doctor(options: DoctorOptions): Promise<number> {
 	};
 	checkHere(tell);
 	const read = attempt(() => readConfig(configFolder(process.env)));
-	if (!read.ok) tell('config', 'failed', read.why);
+	const path = `${configFolder(process.env)}/config.json`;
+	if (read.ok) tell('config', 'ok', existsSync(path) ? path : `none at ${path}`);
+	else tell('config', 'failed', read.why);
 	const config = read.ok ? read.value : {};
 	const choice = attempt(() => chooseProvider(options.provider, process.env, config));
 	if (!choice.ok) tell('provider', 'failed', choice.why);
@@ -76,12 +78,6 @@ function checkHere(tell: Tell): void {
 		);
 	if (!syncing)
 		tell('sync', 'note', 'MCA_FSYNC=0: lines are not synced; a power failure may lose the newest');
-	const config = configFolder(process.env);
-	tell(
-		'config',
-		'ok',
-		existsSync(`${config}/config.json`) ? `${config}/config.json` : `none at ${config}/config.json`,
-	);
 }
 
 async function checkProvider(
@@ -125,6 +121,8 @@ async function checkProvider(
 		const said = await ask('Count from one to twenty in words, without using a tool.');
 		const pieces = said.kinds.get('text') ?? 0;
 		if (pieces > 1) tell('streams', 'ok', `the answer came in ${pieces} pieces`);
+		else if (pieces === 0)
+			tell('streams', 'failed', 'the answer had no text, though it was asked to count in words');
 		else tell('streams', 'note', 'the answer came in one piece: nothing will be seen until it is done');
 		if (said.usage) {
 			const cost = await costOf(said.usage, {model, baseURL}, models);

@@ -1,4 +1,12 @@
-import {appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync} from 'node:fs';
+import {
+	appendFileSync,
+	mkdirSync,
+	readFileSync,
+	rmSync,
+	statSync,
+	truncateSync,
+	writeFileSync,
+} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {kinds, lastAnswer, makeWorld, scriptOf} from '../helpers/mca.ts';
@@ -28,6 +36,13 @@ test('mca without a terminal says that mca run works without one, and ends with 
 test('--version prints the version of the package and nothing else', async () => {
 	const {version} = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
 	expect(await makeWorld().run(['--version'])).toMatchObject({status: 0, stdout: `${version}\n`, stderr: ''});
+});
+
+test('what mca makes first of its home is for nobody else', async () => {
+	const world = makeWorld();
+	const home = join(world.root, 'new', 'home');
+	await world.run(['run', 'hello there'], {env: {MCA_HOME: home}});
+	expect(statSync(home).mode & 0o777).toBe(0o700);
 });
 
 test('--help names the commands', async () => {
@@ -258,6 +273,20 @@ test('mca verify of what is not there is a sentence, and ends with 2', async () 
 	const folder = await world.run(['verify', world.workspace]);
 	expect(folder.status).toBe(2);
 	expect(folder.stderr).toContain(`${world.workspace} cannot be read`);
+});
+
+test('mca verify goes on past what is not there, and ends with 3 where one of the others is cut', async () => {
+	const world = makeWorld();
+	const id = await world.played('hello there');
+	cut(world.pathOf(id));
+	const nowhere = join(world.root, 'nowhere.jsonl');
+	const {status, stdout, stderr} = await world.run(['verify', nowhere, id, noSession]);
+	expect(stderr).toMatch(
+		new RegExp(`^mca: There is no file ${nowhere}\\.\nmca: There is no session ${noSession} `),
+	);
+	expect(stdout).toContain(`Session ${id} stops at line 4`);
+	expect(status).toBe(3);
+	expect((await world.run(['verify', nowhere])).status).toBe(2);
 });
 
 // --- mca fork ---

@@ -1,5 +1,6 @@
 import {spawn} from 'node:child_process';
 import {once} from 'node:events';
+import {writeFileSync} from 'node:fs';
 import {createServer} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {join} from 'node:path';
@@ -52,7 +53,7 @@ async function doctor(env: Record<string, string>) {
 	});
 	const [status] = await once(child, 'close');
 	const findings: {check: string; state: string; says: string}[] = JSON.parse(out);
-	return {status, of: (check: string) => findings.find((finding) => finding.check === check)};
+	return {status, findings, of: (check: string) => findings.find((finding) => finding.check === check)};
 }
 
 test('a server that does all it should passes every check', async () => {
@@ -104,4 +105,21 @@ test('with nothing configured it says so, and that is no failure', async () => {
 	expect(status).toBe(0);
 	expect(of('provider')).toMatchObject({state: 'note'});
 	expect(of('data')).toMatchObject({state: 'ok'});
+});
+
+test('a config.json that does not fit is one finding, a failure', async () => {
+	const MCA_HOME = temporaryFolder();
+	writeFileSync(join(MCA_HOME, 'config.json'), '{"model": 7}');
+	const {status, findings} = await doctor({MCA_HOME});
+	expect(status).toBe(1);
+	expect(findings.filter(({check}) => check === 'config')).toEqual([
+		{check: 'config', state: 'failed', says: expect.stringContaining('model: ')},
+	]);
+});
+
+test('an answer without any text is a failure', async () => {
+	const OPENAI_BASE_URL = await server(200, {}, {call: '{"a":17,"b":25}'});
+	const {status, of} = await doctor({OPENAI_BASE_URL, MCA_MODEL: 'small'});
+	expect(status).toBe(1);
+	expect(of('streams')).toMatchObject({state: 'failed', says: expect.stringContaining('no text')});
 });
