@@ -1,3 +1,4 @@
+import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import type {Body, Event, Verdict} from '../session/events.ts';
 import {type ForkResult, fork, forkPoints, recover} from '../session/fork.ts';
@@ -39,7 +40,7 @@ export type AgentOptions = {
 	maxSteps?: number;
 	/** The mode to begin with; a session that is resumed never brings one along. */
 	mode?: Mode;
-	/** What holds in a folder that tools are to work in. Never rejects. Absent: everything is asked, and there is no sandbox. */
+	/** What holds in a folder that tools are to work in. Rejects with a sentence where the folder cannot be understood. Absent: everything is asked, and there is no sandbox. */
 	termsOf?(workspace: string): Promise<Terms>;
 	/** A rule that a person made, or took back, is to outlast the session. */
 	keepRule?(workspace: string, command: string): void;
@@ -81,6 +82,9 @@ type Held =
 	| {at: 'held'; path: string; holder: Holder}
 	/** One whose log is closed: what is on disk stays, and a new session can go on from it once the disk takes writes again. */
 	| {at: 'unsaved'; log: SessionLog};
+
+/** Which model was asked, and where, if that is known. */
+type Asked = {model: string; provider?: string | undefined};
 
 /** How often a disk that refused a write is tried again, ms. */
 const diskLookMs = 2000;
@@ -160,7 +164,16 @@ export class Agent {
 	Show a session and go on with it at the next prompt. Nothing is written. `workspace` is where its tools will work. One that
 	another process holds is shown as far as it has come.
 	*/
-	async open(path: string, workspace = this.#options.workspace): Promise<Opened> {
+	open(path: string, workspace = this.#options.workspace): Promise<Opened> {
+		return this.#open(path, workspace, (events) => this.#chooseModel(lastAsked(events)));
+	}
+
+	/** `choose` settles which model is asked, and says so where that is a surprise. */
+	async #open(
+		path: string,
+		workspace: string,
+		choose: (events: readonly Event[]) => string | undefined,
+	): Promise<Opened> {
 		await this.#letGo();
 		const opened = await SessionLog.reopen(path).catch(async (error) => {
 			// The session before is let go of: none of it may stay on the screen or go into the next one.
@@ -169,7 +182,7 @@ export class Agent {
 		});
 		const {read} = opened;
 		this.#enter(workspace);
-		this.#model = this.#options.chosenModel ?? lastModel(read.events) ?? this.#options.defaultModel;
+		const surprise = choose(read.events);
 		this.#held =
 			opened.at === 'open'
 				? {at: 'open', log: opened.log}
@@ -183,6 +196,7 @@ export class Agent {
 			...(opened.at === 'held' ? {holder: opened.holder} : {}),
 		};
 		this.#show(read.events, read.end, more);
+		if (surprise !== undefined) this.tell(surprise);
 		return {end: read.end, ...more};
 	}
 
@@ -190,8 +204,19 @@ export class Agent {
 	async startNew(): Promise<void> {
 		await this.#letGo();
 		this.#enter(this.#options.workspace);
-		this.#model = this.#options.chosenModel ?? this.#options.defaultModel;
+		this.#chooseModel();
 		this.#show([], {at: 'whole'});
+	}
+
+	/** The model that a flag or the environment asks for, else the one that was asked last, else what is configured. */
+	#chooseModel(last?: Asked): string | undefined {
+		const {gateway, chosenModel, defaultModel} = this.#options;
+		// A model of another provider is not known to this one.
+		const isElsewhere = last?.provider !== undefined && last.provider !== gateway.name;
+		this.#gateway = gateway;
+		this.#model = chosenModel ?? (isElsewhere ? undefined : last?.model) ?? defaultModel;
+		if (!isElsewhere || chosenModel || last.model === this.#model) return undefined;
+		return `${last.model} at ${last.provider} was asked before; from now on it is ${this.#model} at ${gateway.name}. /model changes that.`;
 	}
 
 	/** Give the session a name. Answers with a sentence where that cannot be. */
@@ -199,8 +224,16 @@ export class Agent {
 		if (this.#held.at !== 'open' || this.#events.length === 0) {
 			return 'Only a session that is being saved can take a name.';
 		}
-		await this.#append([{type: 'name', title}]);
-		return undefined;
+		try {
+			await this.#append([{type: 'name', title}]);
+			return undefined;
+		} catch (error) {
+			if (error instanceof EventTooLarge) return error.message;
+			if (!(error instanceof NotSaved)) throw error;
+			this.#watchDisk();
+			this.#emit({type: 'rest', rest: {why: 'unsaved', message: error.message}});
+			return error.message;
+		}
 	}
 
 	/** Fork the session and go on in the child. Refused with a sentence where that is not a clean boundary, or the disk says no. */
@@ -210,7 +243,7 @@ export class Agent {
 		const forked = await fork(path, at);
 		if (!forked.ok) return forked;
 		await forked.log.close();
-		await this.open(forked.log.path, this.#workspace);
+		await this.#open(forked.log.path, this.#workspace, () => undefined);
 		return forked;
 	}
 
@@ -248,7 +281,7 @@ export class Agent {
 	async submit(prompt: string): Promise<Rest> {
 		if (this.#turn) throw new Error('A turn is running.');
 		// Whoever had it may have gone meanwhile: then it is ours.
-		if (this.#held.at === 'held') await this.open(this.#held.path, this.#workspace);
+		if (this.#held.at === 'held') await this.#open(this.#held.path, this.#workspace, () => undefined);
 		if (this.#held.at === 'held') {
 			const rest: Rest = {why: 'failed', message: heldSentence(this.#held.path, this.#held.holder)};
 			if (prompt !== '') rest.unsent = prompt;
@@ -294,10 +327,16 @@ export class Agent {
 	}
 
 	async #run(prompt: string, signal: AbortSignal): Promise<Rest> {
+		if (!this.#terms) this.#enter(this.#workspace);
+		try {
+			if (this.#terms) this.#known = await this.#terms;
+		} catch (error) {
+			// Looked at afresh with the next prompt: until then it may be mended.
+			this.#terms = undefined;
+			return {why: 'failed', message: (error as Error).message, ...(prompt === '' ? {} : {unsent: prompt})};
+		}
 		let begun = false;
 		try {
-			if (!this.#terms) this.#enter(this.#workspace);
-			if (this.#terms) this.#known = await this.#terms;
 			await this.#begin(prompt);
 			begun = true;
 			// The line that could not be synced may have been the answer, which the new session then has.
@@ -401,9 +440,11 @@ export class Agent {
 
 	/** From a log that was closed by a failed write into a new session: what the disk has of it, whole line by whole line. */
 	async #goOnElsewhere(closed: SessionLog, prompt: string): Promise<void> {
-		const {events, end, bytes} = await readEvents(closed.path);
+		const {events, end, bytes} = existsSync(closed.path)
+			? await readEvents(closed.path)
+			: {events: [], end: {at: 'whole'} as const, bytes: 0};
 		if (events.length === 0) {
-			// Somebody cut the file down to nothing, so there is nothing to go on from.
+			// Somebody deleted the file or cut it down to nothing, so there is nothing to go on from.
 			await this.#letGo();
 			this.#show([], {at: 'whole'});
 			this.#emit({type: 'start'});
@@ -498,11 +539,16 @@ export class Agent {
 		const terms = this.#options.termsOf?.(workspace);
 		if (!terms) return;
 		this.#terms = terms;
-		void terms.then((known) => {
-			if (this.#terms !== terms) return;
-			this.#known = known;
-			this.#emit({type: 'placed', place: this.#place()});
-		});
+		terms.then(
+			(known) => {
+				if (this.#terms !== terms) return;
+				this.#known = known;
+				this.#emit({type: 'placed', place: this.#place()});
+			},
+			(error: Error) => {
+				if (this.#terms === terms) this.tell(error.message);
+			},
+		);
 	}
 
 	#place(): Place {
@@ -627,11 +673,11 @@ function localTime(iso: string): string {
 	return `${day} ${date.toTimeString().slice(0, 8)}`;
 }
 
-function lastModel(events: readonly Event[]): string | undefined {
+function lastAsked(events: readonly Event[]): Asked | undefined {
 	const last = events.findLast((event) => event.type === 'usage');
-	if (last?.type === 'usage') return last.model;
+	if (last?.type === 'usage') return last;
 	const first = events[0];
-	return first?.type === 'message' ? first.session?.model : undefined;
+	return first?.type === 'message' && first.session ? {model: first.session.model} : undefined;
 }
 
 function cutOf({line, reason, ignoredBytes}: Extract<End, {at: 'cut'}>) {

@@ -135,12 +135,14 @@ async function tryOnce(turn: Turn): Promise<Tried> {
 	const begun = performance.now();
 	const answer = accumulator();
 	const drafts = draftKeeper(turn);
+	const signal = AbortSignal.any([turn.signal, drafts.failed]);
 	const partial = () => answer.end().message.content;
+	const sizeOf = sizer();
 	let bytes = 0;
 	let isCut = false;
 	try {
 		const request = {model: turn.model, messages: turn.messages(), tools: turn.tools};
-		for await (const delta of turn.gateway.stream(request, turn.signal)) {
+		for await (const delta of turn.gateway.stream(request, signal)) {
 			// An answer must fit into one event. What goes on beyond that is no answer any more.
 			bytes += sizeOf(delta);
 			isCut = bytes > maxAnswerBytes;
@@ -151,10 +153,13 @@ async function tryOnce(turn: Turn): Promise<Tried> {
 				turn.emit({type: 'draft', ...piece});
 				await drafts.keep(piece);
 			}
-			if (turn.signal.aborted) break;
+			if (signal.aborted) break;
 		}
+		await drafts.end();
 		if (turn.signal.aborted) return {at: 'cancelled', partial: partial()};
 		const {usage, message, finish = isCut ? 'length' : undefined} = answer.end();
+		// What only the server can read is of no use to it in part.
+		if (isCut) delete message.extra;
 		if (finish === undefined)
 			throw new GatewayError('retry', 'The answer broke off before the model was done.');
 		if (message.content === '' && !message.toolCalls) {
@@ -164,6 +169,8 @@ async function tryOnce(turn: Turn): Promise<Tried> {
 		const ms = Math.round(performance.now() - begun);
 		return {at: 'said', said: {message, usage, finish, ms}};
 	} catch (error) {
+		// Throws what was wrong with the disk, which is graver than what the stream says of being stopped for it.
+		await drafts.end();
 		if (turn.signal.aborted && !(error instanceof NotSaved)) return {at: 'cancelled', partial: partial()};
 		if (!(error instanceof GatewayError)) throw error;
 		return {at: 'failed', error, partial: partial()};
@@ -175,36 +182,76 @@ const maxAnswerBytes = 900_000;
 /** Of a partial text in an error event, UTF-16 units. */
 const maxPartial = 50_000;
 
-function sizeOf(delta: StreamDelta): number {
-	const text =
-		delta.type === 'text' || delta.type === 'reasoning'
-			? delta.text
-			: delta.type === 'call'
-				? delta.args
-				: '';
-	return text ? Buffer.byteLength(JSON.stringify(text)) : 0;
+/** Bytes that each delta adds to the answer's event. Text is most of it, but calls and opaque fields count as well. */
+function sizer(): (delta: StreamDelta) => number {
+	const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+	let lastCall = '';
+	return (delta) => {
+		switch (delta.type) {
+			case 'text':
+			case 'reasoning':
+				return bytesOf(delta.text) - '""'.length;
+			case 'call': {
+				const {index, id = '', name = '', args = '', extra} = delta;
+				const call = `${index} ${id} ${name}`;
+				// Some servers say id and name with every piece.
+				const begun = (id || name) && call !== lastCall ? bytesOf({id, name, args: ''}) : 0;
+				if (id || name) lastCall = call;
+				return begun + bytesOf(args) - '""'.length + (extra ? bytesOf(extra) : 0);
+			}
+			case 'extra':
+				return bytesOf(delta.extra);
+			default:
+				return 0;
+		}
+	};
 }
 
 function cutToFit(text: string): string {
 	return text.length <= maxPartial ? text : `${text.slice(0, maxPartial).toWellFormed()}…`;
 }
 
-/** Writes a draft event of what streamed since the last one, at most every `draftMs`; a short answer needs none. */
+/**
+Writes a draft event of what streamed since the last one, at most every `draftMs`, and no later than that after it came, also
+where the model has gone on to something else or says nothing more. A short answer needs none.
+*/
 function draftKeeper(turn: Turn) {
+	const every = turn.draftMs ?? draftMs;
+	const failed = new AbortController();
 	let last = performance.now();
 	let text = '';
 	let reasoning = '';
+	let timer: NodeJS.Timeout | undefined;
+	let writing: Promise<unknown> = Promise.resolve();
+
+	function write(): Promise<unknown> {
+		clearTimeout(timer);
+		timer = undefined;
+		last = performance.now();
+		const thought = reasoning === '' ? {} : {reasoning: cutToFit(reasoning)};
+		const body: Body = {type: 'draft', text: cutToFit(text), ...thought};
+		text = '';
+		reasoning = '';
+		writing = turn.append(body);
+		// Nobody may be waiting for it: the stream is stopped, and whoever ends it is told.
+		writing.catch(() => failed.abort());
+		return writing;
+	}
+
 	return {
+		/** Aborts when a draft could not be written; `end` says why. */
+		failed: failed.signal,
 		async keep(piece: {text: string; reasoning: string}) {
 			text += piece.text;
 			reasoning += piece.reasoning;
-			if (performance.now() - last < (turn.draftMs ?? draftMs)) return;
-			const thought = reasoning === '' ? {} : {reasoning: cutToFit(reasoning)};
-			const body: Body = {type: 'draft', text: cutToFit(text), ...thought};
-			text = '';
-			reasoning = '';
-			await turn.append(body);
-			last = performance.now();
+			const due = every - (performance.now() - last);
+			if (due <= 0) await write();
+			else timer ??= setTimeout(write, due);
+		},
+		/** Waits for what is being written. Rejects with what `append` rejects with. */
+		async end() {
+			clearTimeout(timer);
+			await writing;
 		},
 	};
 }
@@ -219,6 +266,7 @@ async function usageOf(turn: Turn, {message, usage, finish, ms}: Said): Promise<
 	return {
 		type: 'usage',
 		model: turn.model,
+		provider: turn.gateway.name,
 		...counted,
 		estimated: usage === undefined,
 		ms,

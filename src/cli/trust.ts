@@ -12,7 +12,7 @@ export function isTrusted(data: string, folder: string): boolean {
 
 /** What a person said of this folder; undefined where nobody was asked yet. */
 export function answerOf(data: string, folder: string): boolean | undefined {
-	const {dev, ino} = statSync(folder);
+	const {dev, ino} = statSync(folder, {throwIfNoEntry: false}) ?? {};
 	const said = readTrusted(data).find((each) => each.path === folder && each.dev === dev && each.ino === ino);
 	return said && said.trusted !== false;
 }

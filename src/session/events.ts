@@ -99,6 +99,8 @@ export const eventFields = {
 	}),
 	usage: z.object({
 		model: z.string(),
+		/** The gateway's name: which server was asked. */
+		provider: z.string().optional(),
 		inputTokens: z.number(),
 		outputTokens: z.number(),
 		cachedTokens: z.number().optional(),
@@ -227,6 +229,7 @@ function isPlainCalls(calls: unknown): boolean {
 function isPlainUsage(event: Record<string, unknown>): boolean {
 	return (
 		typeof event.model === 'string' &&
+		(event.provider === undefined || typeof event.provider === 'string') &&
 		Number.isFinite(event.inputTokens) &&
 		Number.isFinite(event.outputTokens) &&
 		event.cachedTokens === undefined &&

@@ -63,10 +63,14 @@ read. No file of the workspace is touched: those are as the last turn left them,
 export async function fork(path: string, at?: {seq: number; before?: boolean}): Promise<ForkResult> {
 	const events: Event[] = [];
 	const ends: number[] = [];
-	await forEachEvent(path, (event, endOfLine) => {
-		events.push(event);
-		ends.push(endOfLine);
-	});
+	try {
+		await forEachEvent(path, (event, endOfLine) => {
+			events.push(event);
+			ends.push(endOfLine);
+		});
+	} catch (error) {
+		return {ok: false, reason: `The session cannot be read: ${(error as Error).message}`};
+	}
 	const points = forkPoints(events);
 	const seq = at?.seq ?? points.at(-1)?.seq;
 	if (seq === undefined)

@@ -10,6 +10,7 @@ import {
 	readdirSync,
 	readSync,
 	rmSync,
+	statSync,
 	unlinkSync,
 	writeSync,
 } from 'node:fs';
@@ -184,7 +185,12 @@ export class SessionLog {
 		if (this.#closed) throw this.#closed;
 		const {events, data} = encode(bodies, this.#seq);
 		try {
-			const {size} = fstatSync(this.#fd);
+			const {size, dev, ino} = fstatSync(this.#fd);
+			const named = statSync(this.path, {throwIfNoEntry: false});
+			if (!named) throw new Error(`its file, ${this.path}, was deleted or moved away.`);
+			if (named.dev !== dev || named.ino !== ino) {
+				throw new Error(`its file, ${this.path}, was replaced by another one.`);
+			}
 			if (size !== this.#bytes) {
 				throw new Error(`its file is ${size} bytes long and not ${this.#bytes}: something else wrote to it.`);
 			}

@@ -63,10 +63,19 @@ export function dataFolder(env: NodeJS.ProcessEnv = process.env, platform = proc
 
 /** The folder of a workspace's sessions: its base name for people and a hash of its real path for certainty. */
 export function sessionFolder(data: string, workspace: string): string {
-	const real = realpathSync(workspace);
+	const real = realPlace(workspace);
 	const name = basename(real).replace(/[^\w.-]/g, '_') || 'root';
 	const hash = createHash('sha256').update(real).digest('hex').slice(0, 8);
 	return join(data, 'sessions', `${name}-${hash}`);
+}
+
+/** The real path of a folder, or, where it is gone, the path as it was called. */
+function realPlace(folder: string): string {
+	try {
+		return realpathSync(folder);
+	} catch {
+		return resolve(folder);
+	}
 }
 
 /** Paths of the session files in a folder, newest id first. File names decide; no log is opened, no mtime is asked. */

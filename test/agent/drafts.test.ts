@@ -1,6 +1,7 @@
 import {readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
-import type {StreamDelta} from '../../src/agent/gateway.ts';
+import type {Gateway, StreamDelta} from '../../src/agent/gateway.ts';
 import {openDraft} from '../../src/session/replay.ts';
 import {agentWorld, saying, text} from '../helpers/agent.ts';
 import {events, system, usage, user} from '../helpers/log-file.ts';
@@ -69,5 +70,67 @@ test('an answer that would not fit into one event is cut as at its length limit'
 	const {events: log} = await world.log();
 	expect(log.at(-2)).toMatchObject({type: 'usage', finish: 'length', estimated: true});
 	const last = log.at(-1);
-	expect(last?.type === 'message' && last.message.content.length).toBe(800_000);
+	expect(last?.type === 'message' && last.message.content.length).toBe(900_000);
+});
+
+test('what streamed is on disk although the model says nothing more, or goes on to a call', async () => {
+	for (const then of [
+		[],
+		[{type: 'call', index: 0, id: 'c', name: 'read_file', args: '{'}],
+	] as StreamDelta[][]) {
+		const gateway: Gateway = {
+			name: 'stalling',
+			async *stream(_request, signal) {
+				yield* words('PLAN: ', 'first');
+				yield* then;
+				await new Promise((resolve) => signal.addEventListener('abort', resolve, {once: true}));
+			},
+		};
+		const world = agentWorld({gateway, draftMs: 20});
+		const drafted = new Promise<void>((resolve) => {
+			world.agent.subscribe((event) => {
+				if (event.type === 'logged' && event.event.type === 'draft') resolve();
+			});
+		});
+		const turn = world.agent.submit('go');
+		await drafted;
+		expect(openDraft((await world.log()).events)?.text).toBe('PLAN: first');
+		world.agent.cancel();
+		expect(await turn).toEqual({why: 'cancelled'});
+	}
+});
+
+test('opaque fields count: an answer that they make too long is cut, and is kept without them', async () => {
+	const block = (index: number): StreamDelta => ({
+		type: 'extra',
+		extra: {reasoning_details: [{type: 'reasoning.encrypted', index, data: 'x'.repeat(40_000)}]},
+	});
+	const gateway = saying([
+		...words('hi'),
+		...Array.from({length: 40}, (_, index) => block(index)),
+		{type: 'finish', reason: 'stop'},
+	]);
+	const world = agentWorld({gateway});
+	expect(await world.agent.submit('go')).toEqual({why: 'done'});
+	const last = (await world.log()).events.at(-1);
+	expect(last).toMatchObject({message: {role: 'assistant', content: 'hi'}});
+	expect(last?.type === 'message' && 'extra' in last.message).toBe(false);
+});
+
+test('a long call in small pieces is not taken for longer than it is', async () => {
+	const content = 'abcd'.repeat(25_000);
+	const args = JSON.stringify({path: 'long.txt', content});
+	const pieces = args.match(/.{1,4}/g) ?? [];
+	const gateway = saying(
+		[
+			...pieces.map(
+				(piece): StreamDelta => ({type: 'call', index: 0, id: 'c1', name: 'write_file', args: piece}),
+			),
+			{type: 'finish', reason: 'tool_calls'},
+		],
+		text('done'),
+	);
+	const world = agentWorld({gateway});
+	expect(await world.agent.submit('go')).toEqual({why: 'done'});
+	expect(readFileSync(join(world.workspace, 'long.txt'), 'utf8')).toBe(content);
 });
