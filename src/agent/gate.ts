@@ -1,3 +1,4 @@
+import {basename} from 'node:path';
 import type {Verdict} from '../session/events.ts';
 import type {PreparedCall, ToolContext} from '../tools/tool.ts';
 import {isSensitive, resolveForReading, resolveInside} from '../tools/workspace.ts';
@@ -37,6 +38,7 @@ export async function judge(call: PreparedCall, context: GateContext, policy: Po
 	});
 
 	let secret: string | undefined;
+	let governs: string | undefined;
 	for (const path of call.paths) {
 		const place = await (acts.kind === 'read' ? resolveForReading : resolveInside)(path, context);
 		if (!place.ok) return judged('deny', 'builtin', place.reason);
@@ -48,6 +50,7 @@ export async function judge(call: PreparedCall, context: GateContext, policy: Po
 			);
 		}
 		if (isSensitive(place.path)) secret ??= place.display;
+		if (acts.kind === 'change' && (await isGoverning(place.path, context))) governs ??= place.display;
 	}
 	if (acts.kind === 'command' && policy.refused.includes(acts.command)) {
 		return judged('deny', 'rule', 'the settings of this workspace refuse this command');
@@ -65,6 +68,13 @@ export async function judge(call: PreparedCall, context: GateContext, policy: Po
 		case 'read':
 			return judged('allow', 'builtin', 'it only reads inside the workspace');
 		case 'change':
+			if (governs !== undefined) {
+				return judged(
+					'ask',
+					'builtin',
+					`${governs} says how mca works in this folder from the next session on`,
+				);
+			}
 			if (policy.mode === 'edits')
 				return judged('allow', 'builtin', 'the mode lets changes in the workspace pass');
 			return judged('ask', 'builtin', 'changes are asked');
@@ -78,4 +88,18 @@ export async function judge(call: PreparedCall, context: GateContext, policy: Po
 				acts.outside && policy.hasSandbox ? 'outside of the sandbox' : 'commands are asked',
 			);
 	}
+}
+
+/** What mca reads of a folder that is trusted. */
+const governing = ['AGENTS.md', 'CLAUDE.md', '.mca.json'];
+
+/**
+Whether a real path is one of those files, in any folder, since any may be worked in later, and in any case (`agents.md` is
+`AGENTS.md` on some disks); or what one of the workspace is a link to.
+*/
+async function isGoverning(path: string, context: GateContext): Promise<boolean> {
+	const name = basename(path).toLowerCase();
+	if (governing.some((each) => each.toLowerCase() === name)) return true;
+	const places = await Promise.all(governing.map((each) => resolveInside(each, context)));
+	return places.some((place) => place.ok && place.path === path);
 }

@@ -13,6 +13,8 @@ const workspace = () => {
 	writeFileSync(join(folder, 'a.txt'), 'a');
 	writeFileSync(join(folder, '.env'), 'KEY=1');
 	symlinkSync(root, join(folder, 'out'));
+	mkdirSync(join(folder, 'docs'));
+	symlinkSync('docs/for-agents.txt', join(folder, 'CLAUDE.md'));
 	return {workspace: folder, forbidden: [join(root, 'data')], spillFolder: join(root, 'data', 'spill')};
 };
 
@@ -58,6 +60,16 @@ test('a file that may hold secrets is asked whatever the mode, even for reading'
 	expect(await read('.env')).toBe('ask by builtin');
 	expect(await read('.env', {mode: 'plan'})).toBe('ask by builtin');
 	expect(await write('.env', {mode: 'edits'})).toBe('ask by builtin');
+});
+
+test('what governs the next session is asked in mode edits too, in any folder and through a link', async () => {
+	const paths = ['AGENTS.md', 'CLAUDE.md', '.mca.json', 'packages/one/agents.md', 'docs/for-agents.txt'];
+	for (const path of paths) {
+		expect(await write(path, {mode: 'edits'}), path).toBe('ask by builtin');
+		expect(await write(path, {mode: 'plan'}), path).toBe('deny by builtin');
+		expect(await read(path), path).toBe('allow by builtin');
+	}
+	expect(await write('docs/AGENTS.md.txt', {mode: 'edits'})).toBe('allow by builtin');
 });
 
 test('what belongs to git is never written by a file tool: its settings run commands', async () => {
