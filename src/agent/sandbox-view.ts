@@ -3,12 +3,14 @@ import {ripgrep} from '../tools/ripgrep.ts';
 import {isInside, isSensitive} from '../tools/workspace.ts';
 import type {View} from './sandbox-args.ts';
 
+type Entry = {name: string; isDirectory(): boolean; isFIFO(): boolean};
 type Kind = {isDirectory(): boolean; isSymbolicLink(): boolean; mode: number; size: number};
 
 /** The part of node:fs/promises that is needed to look around; it goes in from outside, as this room reads no disk. */
 export type Disk = {
 	realpath(path: string): Promise<string>;
 	readdir(path: string): Promise<string[]>;
+	readdir(path: string, options: {withFileTypes: true}): Promise<Entry[]>;
 	readlink(path: string): Promise<string>;
 	lstat(path: string): Promise<Kind>;
 	readFile(path: string, encoding: 'utf8'): Promise<string>;
@@ -235,11 +237,18 @@ const LOOK_MS = 3000;
 /**
 What was installed there is published already, and TLS libraries fail without the certificates in it (certifi's cacert.pem).
 */
-const published = ['!**/node_modules', '!**/site-packages', '!**/dist-packages', '!**/.git/objects'];
+const published = ['node_modules', 'site-packages', 'dist-packages', '.git/objects'];
 
-export type Secrets = Pick<View, 'hiddenFiles' | 'hiddenFolders' | 'rewritten'>;
+export type Secrets = Pick<View, 'hiddenFiles' | 'hiddenFolders' | 'rewritten'> & {
+	/** No secrets, but hidden too: what is written to a pipe arrives at whoever reads it, read-only or not. */
+	pipes: string[];
+};
 
-/** The files of the workspace that are likely to hold a secret, as they are now. */
+/** Paths that are not sensitive. To find that out takes longer than all else in a scan, and most are there at the next one. */
+const harmless = new Set<string>();
+const MOST_HARMLESS = 50_000;
+
+/** The files of the workspace that are likely to hold a secret, and the named pipes, as they are now. */
 export async function findSecrets(
 	disk: Disk,
 	workspace: string,
@@ -248,33 +257,41 @@ export async function findSecrets(
 	const files: string[] = [];
 	const folders = new Set<string>();
 	const late = AbortSignal.timeout(LOOK_MS);
+	const inTime = AbortSignal.any([signal, late]);
+	const walk = findPipes(disk, workspace, inTime);
+	if (harmless.size >= MOST_HARMLESS) harmless.clear();
 	const ran = await ripgrep(
 		[
 			'--files',
 			'--no-ignore',
 			'--sort=none',
 			'--null',
-			...published.flatMap((glob) => ['--glob', glob]),
+			...published.flatMap((folder) => ['--glob', `!**/${folder}`]),
 			'.',
 		],
-		{cwd: workspace, signal: AbortSignal.any([signal, late]), separator: 0, maxRecordBytes: 8192},
+		{cwd: workspace, signal: inTime, separator: 0, maxRecordBytes: 8192},
 		(record) => {
 			const path = record?.toString().replace(/^\.\//, '');
-			if (path === undefined || !isSensitive(path)) return true;
+			if (path === undefined || harmless.has(path)) return true;
+			if (!isSensitive(path)) {
+				if (harmless.size < MOST_HARMLESS) harmless.add(path);
+				return true;
+			}
 			const folder = sensitiveFolder(path);
 			if (folder === null) files.push(path);
 			else folders.add(folder);
 			return files.length + folders.size < 50 * MOST_MASKS;
 		},
 	);
-	const unnamed = files.find((file) => file.includes('\ufffd'));
+	const found = await walk;
+	const unnamed = [...files, ...found].find((file) => file.includes('\ufffd'));
 	if (unnamed !== undefined) {
 		return {
 			at: 'failed',
 			reason: `holds a file whose name is not UTF-8 (${unnamed}), so the sandbox cannot hide it`,
 		};
 	}
-	if (ran.at === 'cancelled') {
+	if (ran.at === 'cancelled' || inTime.aborted) {
 		const reason = late.aborted
 			? `was not looked through for secrets within ${LOOK_MS / 1000} s`
 			: 'was not looked through';
@@ -302,15 +319,40 @@ export async function findSecrets(
 		hiddenFolders,
 		hiddenFiles: hiddenFiles.filter((path) => !isHidden(path)),
 		rewritten: rewritten.filter(({path}) => !isHidden(path)),
+		pipes: found.map((path) => join(workspace, path)).filter((path) => !isHidden(path)),
 	};
-	const count = secrets.hiddenFiles.length + hiddenFolders.length;
+	const count = secrets.hiddenFiles.length + secrets.pipes.length + hiddenFolders.length;
 	if (ran.stopped || count > MOST_MASKS) {
 		return {
 			at: 'failed',
-			reason: `holds more than ${MOST_MASKS} files that may hold secrets, too many to hide`,
+			reason: `holds more than ${MOST_MASKS} files that may hold secrets or are named pipes, too many to hide`,
 		};
 	}
 	return {at: 'found', secrets};
+}
+
+/**
+The named pipes of the workspace, relative. ripgrep lists none, as nothing can be searched in them. Sockets and devices need no
+hiding: the filter keeps connections from being made, and no mount in there lets a device be opened.
+*/
+async function findPipes(disk: Disk, workspace: string, signal: AbortSignal): Promise<string[]> {
+	const pipes: string[] = [];
+	let folders = [''];
+	while (folders.length > 0 && !signal.aborted) {
+		const deeper: string[] = [];
+		const lookIn = async (folder: string) => {
+			const entries = await disk.readdir(join(workspace, folder), {withFileTypes: true}).catch(() => []);
+			for (const entry of entries) {
+				const path = join(folder, entry.name);
+				if (entry.isFIFO()) pipes.push(path);
+				else if (entry.isDirectory() && !published.some((each) => `/${path}`.endsWith(`/${each}`)))
+					deeper.push(path);
+			}
+		};
+		await Promise.all(folders.map(lookIn));
+		folders = deeper;
+	}
+	return pipes;
 }
 
 /** The outermost folder of a path whose every file is sensitive, null where it is the file alone. */

@@ -189,7 +189,7 @@ async function existing(disk: Disk, paths: readonly string[]) {
 
 const noSecrets: typeof findSecrets = async () => ({
 	at: 'found',
-	secrets: {hiddenFiles: [], hiddenFolders: [], rewritten: []},
+	secrets: {hiddenFiles: [], hiddenFolders: [], rewritten: [], pipes: []},
 });
 
 async function makeSandbox(
@@ -230,7 +230,7 @@ async function makeSandbox(
 				workspace,
 				binds,
 				hiddenFolders,
-				hiddenFiles: [...new Set([...masks.files, ...secrets.hiddenFiles])].filter(isShown),
+				hiddenFiles: [...new Set([...masks.files, ...secrets.hiddenFiles, ...secrets.pipes])].filter(isShown),
 				rewritten: secrets.rewritten.filter(({path}) => isShown(path)),
 			};
 			const inside = bubblewrapArgs(view, [file, ...args], filter, FIRST_FEED);

@@ -12,6 +12,7 @@ import {
 	readSync,
 	symlinkSync,
 	writeFileSync,
+	writeSync,
 } from 'node:fs';
 import {createServer, type Server} from 'node:net';
 import {userInfo} from 'node:os';
@@ -227,6 +228,19 @@ describe.each(users)('%s', (user) => {
 		onTestFinished(() => closeSync(reader));
 		expect((await command(`echo x > ${fifo}`)).ok).toBe(false);
 		expect(() => readSync(reader, Buffer.alloc(1))).toThrow('EAGAIN');
+	});
+
+	test('no named pipe of the workspace leads out, in neither direction', async () => {
+		const {command, at} = await inside({'src/deep/a.txt': 'x'}, {user});
+		for (const path of ['fifo', 'src/deep/.fifo']) {
+			execFileSync('mkfifo', ['-m', '666', at(path)]);
+			const outside = openSync(at(path), constants.O_RDWR | constants.O_NONBLOCK);
+			onTestFinished(() => closeSync(outside));
+			expect((await command(`echo x > ${path}`)).ok, path).toBe(false);
+			expect(() => readSync(outside, Buffer.alloc(1)), path).toThrow('EAGAIN');
+			writeSync(outside, 'hush\n');
+			expect((await command(`timeout 5 head -n 1 ${path}`)).content, path).not.toContain('hush');
+		}
 	});
 
 	test('the calls that know no namespace are refused', async () => {
