@@ -1,6 +1,15 @@
-import {cpSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, statSync} from 'node:fs';
+import {
+	cpSync,
+	existsSync,
+	mkdirSync,
+	readdirSync,
+	readFileSync,
+	realpathSync,
+	rmSync,
+	statSync,
+} from 'node:fs';
 import {homedir} from 'node:os';
-import {join, resolve} from 'node:path';
+import {join, relative, resolve, sep} from 'node:path';
 import {Agent, type AgentOptions} from '../agent/agent.ts';
 import {type Mode, modes} from '../agent/gate.ts';
 import type {Gateway} from '../agent/gateway.ts';
@@ -9,6 +18,7 @@ import type {OwnModels, Price} from '../agent/prices.ts';
 import {type Script, scriptedGateway} from '../agent/scripted.ts';
 import {allSessionFiles, dataFolder, findSession} from '../session/sessions.ts';
 import {tools} from '../tools/index.ts';
+import {isInside} from '../tools/workspace.ts';
 import {type Config, configFolder, readConfig} from './config.ts';
 import {packageFolder, packageVersion} from './package-folder.ts';
 import {type Chosen, chooseProvider} from './provider.ts';
@@ -223,14 +233,33 @@ export function realFolder(folder: string): string {
 	throw new UsageError(`${folder} is not a folder. -C takes the folder that mca is to work in.`);
 }
 
-/** mca's own folders, or where the workspace lies inside them (the demo under $MCA_HOME) what they hold. */
+/**
+mca's own folders, as real paths. Where the workspace lies in one (the demo's under $MCA_HOME) that is all there is in it but the
+way to the workspace; a workspace that is one is forbidden as a whole.
+*/
 export function forbidden(workspace: string, data: string): string[] {
-	return [data, dataFolder(env), configFolder(env)].flatMap((folder) => {
+	const folders = [data, dataFolder(env), configFolder(env), join(demoFolder(), 'data')];
+	const paths = folders.flatMap((folder) => {
 		const real = existsSync(folder) ? realpathSync(folder) : folder;
-		if (!`${workspace}/`.startsWith(`${real}/`)) return [real];
-		return ['sessions', 'spill', 'config.json'].map((name) => join(real, name));
+		if (workspace === real || !isInside(real, workspace)) return [real];
+		const [way] = relative(real, workspace).split(sep);
+		const others = readdirSync(real).filter((name) => name !== way);
+		return [...ownNames, ...others].map((name) => join(real, name));
 	});
+	return [...new Set(paths)];
 }
+
+/** What mca keeps in its folders, there or not yet. */
+const ownNames = [
+	'config.json',
+	'crash.log',
+	'history',
+	'rules.json',
+	'sessions',
+	'spill',
+	'trash',
+	'trust.json',
+];
 
 function readScript(): Script {
 	const path = env.MCA_SCRIPT ?? join(packageFolder(), 'fixtures', 'scripts', 'calculator.json');
