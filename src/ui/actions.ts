@@ -1,3 +1,4 @@
+import {basename} from 'node:path';
 import type {Agent} from '../agent/agent.ts';
 import type {Rest} from '../agent/agent-event.ts';
 import {type ForkPoint, forkPoints} from '../session/fork.ts';
@@ -156,6 +157,13 @@ export function actions(agent: Agent, library: Library, models: Models, latestVi
 		const {problem} = await library.glance(path);
 		if (problem) return ui.hint(problem);
 		const recorded = await library.recordedWorkspace(path);
+		// The one that is open was opened in this folder on purpose.
+		if (recorded && !recorded.there && path !== agent.session?.path) {
+			const id = basename(path, '.jsonl');
+			return ui.hint(
+				`The workspace of ${id}, ${recorded.path}, is gone. In a shell, mca --resume ${id} -C DIR asks whether to work in DIR.`,
+			);
+		}
 		await agent.open(path, recorded?.there ? recorded.path : undefined);
 		toEnd();
 		ui.hint(resumedLine(agent.events));

@@ -1,4 +1,5 @@
-import {appendFileSync, readFileSync, truncateSync} from 'node:fs';
+import {appendFileSync, mkdirSync, readFileSync, rmSync, truncateSync} from 'node:fs';
+import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {kinds, makeWorld, scriptOf, type World} from '../helpers/mca.ts';
 import {ask, gateListens, prompts, type Terminal} from '../helpers/terminal.ts';
@@ -54,6 +55,16 @@ test('mca --resume goes on with the newest session and says what was replayed', 
 	expect(terminal.text()).toContain(`Resuming ${newest}`);
 	await ask(terminal, prompts.which, 'The case that failed was “divide by zero”.');
 	expect(kinds(world.log(newest)).slice(8)).toEqual(['user', 'usage', 'assistant']);
+});
+
+test('without a model the demo’s script does not go on with a session that is not its own', async () => {
+	const world = makeWorld();
+	const id = await world.played(prompts.ask);
+	const before = world.files();
+	const terminal = world.open({args: ['--resume', id], env: {MOCK: '0', COLUMNS: '200'}});
+	expect(await terminal.exit()).toMatchObject({status: 2});
+	expect(terminal.bytes).toContain('is no session of the demo, and no model is configured to go on with it');
+	expect(world.files()).toEqual(before);
 });
 
 test('mca resume begins with the picker', async () => {
@@ -200,6 +211,23 @@ test('resume and quit leaves every file as it was: whole, cut, ended mid-turn, o
 		await quit(terminal);
 	}
 	expect(world.files()).toEqual(files);
+});
+
+test('/resume of a session whose workspace is gone names the folder and the way, and opens nothing', async () => {
+	const world = makeWorld();
+	const elsewhere = join(world.root, 'elsewhere');
+	mkdirSync(elsewhere);
+	await world.run(['run', 'hello there'], {cwd: elsewhere});
+	const id = world.newest();
+	rmSync(elsewhere, {recursive: true});
+	const terminal = world.open({columns: 240});
+	await terminal.untilIdle('new session');
+	terminal.type(`/resume ${id}\r`);
+	await terminal.untilIdle(
+		`The workspace of ${id}, ${elsewhere}, is gone. In a shell, mca --resume ${id} -C DIR`,
+	);
+	expect(terminal.screen()[0]).toContain('new session');
+	await quit(terminal);
 });
 
 test('/resume of an id that is not there says so', async () => {

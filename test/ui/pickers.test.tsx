@@ -141,10 +141,8 @@ function sessions(...contents: (readonly Event[] | string)[]) {
 	mkdirSync(folder, {recursive: true});
 	const ids = contents.map((content, index) => {
 		const id = `s-20260907-10000${index}-${'abcdefgh'[index]}000`;
-		writeFileSync(
-			join(folder, `${id}.jsonl`),
-			typeof content === 'string' ? content : content.map(line).join(''),
-		);
+		const lines = typeof content === 'string' ? content : content.map(line).join('');
+		writeFileSync(join(folder, `${id}.jsonl`), lines.replaceAll('/home/me/calculator', world.workspace));
 		return id;
 	});
 	return {world, folder, ids};
