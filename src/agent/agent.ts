@@ -1,4 +1,3 @@
-import {existsSync} from 'node:fs';
 import {basename, dirname, join} from 'node:path';
 import type {Body, Event, Verdict} from '../session/events.ts';
 import {type ForkResult, fork, forkPoints, recover} from '../session/fork.ts';
@@ -440,9 +439,10 @@ export class Agent {
 
 	/** From a log that was closed by a failed write into a new session: what the disk has of it, whole line by whole line. */
 	async #goOnElsewhere(closed: SessionLog, prompt: string): Promise<void> {
-		const {events, end, bytes} = existsSync(closed.path)
-			? await readEvents(closed.path)
-			: {events: [], end: {at: 'whole'} as const, bytes: 0};
+		const {events, end, bytes} = await readEvents(closed.path).catch((error: NodeJS.ErrnoException) => {
+			if (error.code === 'ENOENT') return {events: [], end: {at: 'whole'} as const, bytes: 0};
+			throw error;
+		});
 		if (events.length === 0) {
 			// Somebody deleted the file or cut it down to nothing, so there is nothing to go on from.
 			await this.#letGo();

@@ -1,4 +1,4 @@
-import {basename} from 'node:path';
+import {basename, sep} from 'node:path';
 import {recordedWorkspace, sessionFiles, sessionFolder, startOf} from '../session/sessions.ts';
 import type {Setup} from './setup.ts';
 import {sessionPath} from './setup.ts';
@@ -23,6 +23,11 @@ export async function findResumed(resume: string | true, setup: Setup): Promise<
 		return {path: newest, id, workspace: setup.workspace, note: `Resuming ${id}, begun ${ago(startOf(id))}.`};
 	}
 	const path = await sessionPath(resume);
+	if (setup.demo && !path.startsWith(setup.data + sep)) {
+		throw new UsageError(
+			`${resume} is no session of the demo, and no model is configured to go on with it: set OPENAI_API_KEY, or OPENAI_BASE_URL and MCA_MODEL. mca log ${resume} prints it.`,
+		);
+	}
 	const recorded = await recordedWorkspace(path);
 	const place = {path, id: resume, note: `Resuming ${resume}.`};
 	if (!recorded || recorded.there) return {...place, workspace: recorded?.path ?? setup.workspace};
