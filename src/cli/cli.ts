@@ -1,4 +1,4 @@
-import {Command, CommanderError} from 'commander';
+import {Command, CommanderError, type Option} from 'commander';
 import {isId} from '../session/sessions.ts';
 import {addAuditCommands} from './audit-commands.ts';
 import {crashed} from './crash.ts';
@@ -152,6 +152,7 @@ async function parse(args: string[]): Promise<number> {
 		status = ended;
 	});
 
+	const commands = program.commands.map((command) => command.name());
 	const chatOptions = program.commands.find((command) => command.name() === 'chat')?.options ?? [];
 	const lines = chatOptions.map((option) => `  ${option.flags.padEnd(22)} ${option.description}`);
 	program.usage('[options] [prompt] | <command>');
@@ -160,8 +161,29 @@ async function parse(args: string[]): Promise<number> {
 		`\nOptions of the screen:\n${lines.join('\n')}\n\nExample:\n  mca -C ~/project --resume`,
 	);
 
-	await program.parseAsync(args, {from: 'user'});
+	const ordered = commandFirst(args, chatOptions, commands);
+	// The screen's keys were got ready where an option came first; this is no screen.
+	if (ordered !== args && process.stdin.isTTY) process.stdin.setRawMode(false);
+	await program.parseAsync(ordered, {from: 'user'});
 	return status;
+}
+
+/**
+Options before a command are meant for it: `mca -C DIR run …` is `mca run -C DIR …`, and one that the command does not have it
+refuses by name. Without this they would be the screen's, and the command's name a prompt.
+*/
+function commandFirst(args: string[], options: readonly Option[], commands: readonly string[]): string[] {
+	let at = 0;
+	while (at < args.length) {
+		const [name, value] = (args[at] ?? '').split('=', 2);
+		const option = options.find((each) => each.short === name || each.long === name);
+		// `--resume` may take the word behind it.
+		if (!option || option.optional) break;
+		at += option.required && value === undefined ? 2 : 1;
+	}
+	const command = args[at];
+	if (at === 0 || command === undefined || !commands.includes(command)) return args;
+	return [command, ...args.slice(0, at), ...args.slice(at + 1)];
 }
 
 function collect(value: string, others: string[]): string[] {

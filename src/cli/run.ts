@@ -11,6 +11,7 @@ import {resumedLine} from '../ui/resumed-line.ts';
 import {packageVersion} from './package-folder.ts';
 import {findResumed} from './resume.ts';
 import {layDemo, newAgent, setUp} from './setup.ts';
+import {inAnyTerminal} from './table.ts';
 import {tightened, whatTheFolderSays} from './terms.ts';
 import {UsageError} from './usage-error.ts';
 import {cutSentence} from './verify.ts';
@@ -71,6 +72,8 @@ export async function run(options: RunOptions): Promise<number> {
 	if (resumed) {
 		tell(resumed.note);
 		if (!(await openForTurn(agent, setup.data, resumed.path, resumed.workspace))) return 1;
+		if (prompt === '' && agent.events.length === 0)
+			throw new UsageError(`There is nothing in ${resumed.id} to go on with. Give a prompt: mca run "…"`);
 		if (prompt === '' && !owesAnswer(agent.events)) {
 			throw new UsageError(
 				`${resumed.id} waits for no answer. Give a prompt: mca run --resume ${resumed.id} "…"`,
@@ -82,9 +85,9 @@ export async function run(options: RunOptions): Promise<number> {
 	for (const note of whatTheFolderSays(setup, workspace, agent.events)) tell(note);
 	if (!syncing) tell('MCA_FSYNC=0: lines are not synced to disk; a power failure may lose the newest.');
 
-	agent.subscribe((event) => (options.json ? print(JSON.stringify(event)) : narrate(event)));
-	if (options.json) print(JSON.stringify({type: 'stream', version: streamVersion, mca: packageVersion()}));
-	if (options.json) for (const event of events) print(JSON.stringify(event));
+	agent.subscribe((event) => (options.json ? printJson(event) : narrate(event)));
+	if (options.json) printJson({type: 'stream', version: streamVersion, mca: packageVersion()});
+	if (options.json) for (const event of events) printJson(event);
 	const stop = () => agent.cancel();
 	process.once('SIGINT', stop).once('SIGTERM', stop);
 	const rest = await agent.submit(prompt);
@@ -163,6 +166,10 @@ async function openForTurn(agent: Agent, data: string, path: string, workspace: 
 	}
 	if (end.at === 'cut') {
 		tell(cutSentence(id, end));
+		if (end.line === 1) {
+			tell('Nothing of it can be read. The prompt begins a new session.');
+			return true;
+		}
 		const earlier = recoveredBy && (await findSession(data, recoveredBy));
 		if (earlier) {
 			tell(`It was recovered before; going on with ${recoveredBy}.`);
@@ -198,6 +205,10 @@ function refusalLine({tool, label}: Call): string {
 
 function print(text: string): void {
 	process.stdout.write(`${text}\n`);
+}
+
+function printJson(value: unknown): void {
+	print(inAnyTerminal(JSON.stringify(value)));
 }
 
 function tell(text: string): void {

@@ -42,9 +42,13 @@ export function printJson(value: unknown): Promise<boolean> {
 /** JSON in which what a terminal would act on stands as an escape. It says the same. */
 export function inAnyTerminal(json: string): string {
 	return json.replace(
-		/[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g,
-		(sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
+		/[\x7f-\x9f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g,
+		(sign) => sign.split('').map(escapeOf).join(''),
 	);
+}
+
+function escapeOf(unit: string): string {
+	return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** A remark beside the answer: it never ends up in a file that the answer is written to. */

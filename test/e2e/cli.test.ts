@@ -123,6 +123,20 @@ test('mca run --json prints one AgentEvent a line, and every event of the log is
 	expect(status).toBe(0);
 });
 
+test('mca run --json writes what a terminal would act on as an escape that reads back the same', async () => {
+	const world = makeWorld();
+	const prompt = 'a\u009b31m b\u202e c\u200b d\ufeff e\u{e0041} é 🙂';
+	const {stdout} = await world.run(['run', '--json', prompt]);
+	expect(stdout).not.toMatch(/[\x7f-\x9f\u200b\u202e\ufeff\u{e0041}]/u);
+	expect(stdout).toContain('é 🙂');
+	const user = stdout
+		.trimEnd()
+		.split('\n')
+		.map((line) => JSON.parse(line))
+		.find(({event}) => event?.message?.role === 'user');
+	expect(user.event.message.content).toBe(prompt);
+});
+
 test('mca run --resume goes on with the newest session of the workspace, with an id with that one', async () => {
 	const world = makeWorld();
 	const first = await world.played(prompts.ask);
@@ -170,6 +184,21 @@ test('mca run on a cut log goes on in a new session, and the next time in that o
 	expect(lastAnswer(world.log(recovery))).toContain('divide by zero');
 });
 
+test('mca run on a log without one whole line says that there is nothing to go on with, and begins a session', async () => {
+	const world = makeWorld();
+	const damaged = await world.played('hello there');
+	writeFileSync(world.pathOf(damaged), '{"seq":1');
+	const none = await world.run(['run', '--resume', damaged]);
+	expect(none).toMatchObject({status: 2, stdout: ''});
+	expect(none.stderr).toContain(`There is nothing in ${damaged} to go on with.`);
+	const {stderr} = await world.run(['run', '--resume', damaged, 'hello there']);
+	expect(stderr).toContain(`Session ${damaged} stops at line 1: the line does not end.`);
+	expect(stderr).toContain('Nothing of it can be read. The prompt begins a new session.');
+	expect(stderr).not.toMatch(/replayed|continues/);
+	expect(world.bytes(damaged)).toBe('{"seq":1');
+	expect(kinds(world.log())).toEqual(['system', 'user', 'usage', 'assistant']);
+});
+
 test('mca run goes on in the workspace that the session recorded, and fails where that is gone', async () => {
 	const world = makeWorld();
 	const id = await world.played(prompts.ask);
@@ -206,6 +235,24 @@ test('mca run without a model says how to connect one', async () => {
 	expect(status).toBe(2);
 	expect(stderr).toContain('OPENAI_API_KEY');
 	expect(stderr).toContain('OPENAI_BASE_URL');
+});
+
+test("options before a command are the command's, and one that it does not have is refused by name", async () => {
+	const world = makeWorld();
+	const elsewhere = {cwd: world.root};
+	const {status} = await world.run(['-C', 'repo', '--mode=edits', 'run', 'hello there'], elsewhere);
+	expect(status).toBe(0);
+	expect(world.log()[0]).toMatchObject({session: {workspace: world.workspace}});
+	const listed = await world.run(['--folder', 'repo', 'sessions', '--json'], elsewhere);
+	expect(JSON.parse(listed.stdout)).toMatchObject({id: world.newest()});
+	const refused = await world.run(['-C', 'repo', 'verify', world.newest()], elsewhere);
+	expect(refused).toMatchObject({
+		status: 2,
+		stdout: '',
+		stderr: expect.stringContaining("unknown option '-C'"),
+	});
+	const prompt = await world.run(['-C', 'repo', 'run the tests'], elsewhere);
+	expect(prompt.stderr).toMatch(/^mca: .*terminal/);
 });
 
 // --- mca verify ---
