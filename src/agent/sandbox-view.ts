@@ -3,7 +3,7 @@ import {ripgrep} from '../tools/ripgrep.ts';
 import {isInside, isSensitive} from '../tools/workspace.ts';
 import type {View} from './sandbox-args.ts';
 
-type Entry = {name: string; isDirectory(): boolean; isFIFO(): boolean};
+type Entry = {name: string; isDirectory(): boolean; isFIFO(): boolean; isSymbolicLink(): boolean};
 type Kind = {isDirectory(): boolean; isSymbolicLink(): boolean; mode: number; size: number};
 
 /** The part of node:fs/promises that is needed to look around; it goes in from outside, as this room reads no disk. */
@@ -58,20 +58,66 @@ export async function baseView(disk: Disk, place: Place): Promise<Base> {
 		home === '/' || systemFolders.some((each) => isInside(each, home) || isInside(home, each));
 	const tools = await toolFolders(disk, place);
 	const masks = await unreadableByOthers(disk, '/etc');
-	for (const {from, to} of tools) {
-		for (const name of await disk.readdir(from).catch(() => [])) {
-			if (!isSensitive(join(to, name))) continue;
-			const kind = await disk.lstat(join(from, name)).catch(() => null);
-			if (kind && !kind.isSymbolicLink())
-				masks[kind.isDirectory() ? 'folders' : 'files'].push(join(to, name));
-		}
-	}
+	const shown = await Promise.all(tools.map((tool) => withoutSecrets(disk, tool, place)));
 	return {
 		home: hidesSystem ? null : home,
 		links,
-		binds: [...binds, ...tools],
-		hiddenFiles: masks.files,
-		hiddenFolders: masks.folders,
+		binds: [...binds, ...shown.flatMap((tool) => tool.binds)],
+		hiddenFiles: [...masks.files, ...shown.flatMap(({files}) => files)],
+		hiddenFolders: [...masks.folders, ...shown.flatMap(({folders}) => folders)],
+	};
+}
+
+/** What an installation is made of, whatever else lies beside it; `pkg` is Go's. */
+const parts = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libexec', 'share', 'include', 'pkg'];
+/** Entries of a tool's folder that are looked at, and secrets in it that are hidden one by one. */
+const MOST_ENTRIES = 30_000;
+const MOST_TOOL_MASKS = 50;
+
+/**
+A tool's folder and what to hide in it. It may be a project, whose `bin` is on PATH: so it is looked through, and where it is too
+large for that, or holds too much to hide, only its parts are shown. A dot folder of the home is a tool's (`~/.cargo`,
+`~/.pyenv`), and keeps what is secret at its top.
+*/
+async function withoutSecrets(
+	disk: Disk,
+	{from, to}: Bind,
+	{homes}: Place,
+): Promise<{binds: Bind[]; files: string[]; folders: string[]}> {
+	const isTool = homes.some((home) => isInside(home, from) && from.slice(home.length).startsWith('/.'));
+	const files: string[] = [];
+	const secretFolders: string[] = [];
+	let entries = 0;
+	let level = [''];
+	const isTooMuch = () => entries > MOST_ENTRIES || files.length + secretFolders.length > MOST_TOOL_MASKS;
+	while (level.length > 0 && !isTooMuch()) {
+		const deeper: string[] = [];
+		for (const folder of level) {
+			const inIt = await disk.readdir(join(from, folder), {withFileTypes: true}).catch(() => []);
+			const secret: string[] = [];
+			entries += inIt.length;
+			for (const entry of inIt) {
+				const path = join(folder, entry.name);
+				if (entry.isSymbolicLink()) continue;
+				// Its name is not UTF-8, so what is in it cannot be hidden.
+				if (entry.name.includes('\ufffd')) entries = Number.POSITIVE_INFINITY;
+				if (isSensitive(join(to, path))) (entry.isDirectory() ? secretFolders : secret).push(path);
+				else if (entry.isDirectory() && !isPublished(path)) deeper.push(path);
+			}
+			if (secret.length > MOST_IN_FOLDER && folder !== '') secretFolders.push(folder);
+			else files.push(...secret);
+			if (isTooMuch()) break;
+		}
+		level = isTool ? [] : deeper;
+	}
+	const isWhole = isTool || !isTooMuch();
+	const isShown = (path: string) => isWhole || parts.some((part) => isInside(part, path));
+	const most = isWhole ? Number.POSITIVE_INFINITY : MOST_TOOL_MASKS;
+	const inside = (paths: string[]) => paths.filter(isShown).slice(0, most);
+	return {
+		binds: isWhole ? [{from, to}] : parts.map((part) => ({from: join(from, part), to: join(to, part)})),
+		files: inside(files).map((path) => join(to, path)),
+		folders: inside(secretFolders).map((path) => join(to, path)),
 	};
 }
 
@@ -186,7 +232,9 @@ export async function environmentFolders(disk: Disk, place: Place): Promise<Bind
 		const prefix = prefixOf(dirname(target));
 		if (!systemFolders.some((each) => isInside(each, prefix)) && maySee(prefix, place)) prefixes.add(prefix);
 	}
-	return [...prefixes].map((prefix) => ({from: prefix, to: prefix}));
+	return [...prefixes].flatMap((prefix) =>
+		parts.map((part) => ({from: join(prefix, part), to: join(prefix, part)})),
+	);
 }
 
 async function linkTarget(disk: Disk, path: string): Promise<string | null> {
@@ -238,6 +286,10 @@ const LOOK_MS = 3000;
 What was installed there is published already, and TLS libraries fail without the certificates in it (certifi's cacert.pem).
 */
 const published = ['node_modules', 'site-packages', 'dist-packages', '.git/objects'];
+
+function isPublished(folder: string): boolean {
+	return published.some((each) => `/${folder}`.endsWith(`/${each}`));
+}
 
 export type Secrets = Pick<View, 'hiddenFiles' | 'hiddenFolders' | 'rewritten'> & {
 	/** No secrets, but hidden too: what is written to a pipe arrives at whoever reads it, read-only or not. */
@@ -345,8 +397,7 @@ async function findPipes(disk: Disk, workspace: string, signal: AbortSignal): Pr
 			for (const entry of entries) {
 				const path = join(folder, entry.name);
 				if (entry.isFIFO()) pipes.push(path);
-				else if (entry.isDirectory() && !published.some((each) => `/${path}`.endsWith(`/${each}`)))
-					deeper.push(path);
+				else if (entry.isDirectory() && !isPublished(path)) deeper.push(path);
 			}
 		};
 		await Promise.all(folders.map(lookIn));

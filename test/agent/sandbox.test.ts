@@ -657,6 +657,49 @@ describe('tools', () => {
 		expect(output(await command(`java; ${home}/.tools/candidates/21/bin/java`))).toBe('java\njava\n');
 	});
 
+	test('a project whose bin is on PATH is shown without the secrets anywhere in it', async () => {
+		const {command, root} = await withHome((home) => {
+			const project = join(dirname(home), 'project');
+			script(join(project, 'bin/mine'), 'cat "$(dirname "$0")/../data/words"');
+			tell(join(project, 'data/words'), 'words');
+			tell(join(project, '.env'), 'hush');
+			tell(join(project, 'config/.env'), 'hush');
+			tell(join(project, 'config/deep/er/.ssh/known'), 'hush');
+			return [join(project, 'bin')];
+		});
+		expect(output(await command('mine'))).toBe('words\n');
+		const result = await command(`cd ${root}/project; cat .env config/.env config/deep/er/.ssh/known`);
+		expect(result.content).not.toContain('hush');
+	});
+
+	test('of a project with too many secrets to hide only what an installation is made of is shown', async () => {
+		const {command, root} = await withHome((home) => {
+			const project = join(dirname(home), 'project');
+			script(join(project, 'bin/mine'), 'cat "$(dirname "$0")/../lib/words"');
+			tell(join(project, 'lib/words'), 'words');
+			for (let at = 0; at < 60; at++) tell(join(project, `config/${at}/.env`), 'hush');
+			return [join(project, 'bin')];
+		});
+		expect(output(await command('mine'))).toBe('words\n');
+		expect(output(await command(`ls ${root}/project; cat ${root}/project/config/*/.env`))).not.toMatch(
+			/hush|^config$/m,
+		);
+	});
+
+	test('of the Python behind a virtual environment only the installation is shown', async () => {
+		const {command, root} = await withHome((home, workspace) => {
+			const project = join(dirname(home), 'project');
+			script(join(project, 'bin/python3'), 'cat "$(dirname "$(readlink -f "$0")")/../lib/words"');
+			tell(join(project, 'lib/words'), 'words');
+			tell(join(project, 'config/.env'), 'hush');
+			mkdirSync(join(workspace, '.venv/bin'), {recursive: true});
+			symlinkSync(join(project, 'bin/python3'), join(workspace, '.venv/bin/python'));
+			return [];
+		});
+		expect(output(await command('.venv/bin/python'))).toBe('words\n');
+		expect((await command(`cat ${root}/project/config/.env`)).content).not.toContain('hush');
+	});
+
 	test('the home, or a folder of keys, is not shown for being on PATH', async () => {
 		const {command} = await withHome((home) => {
 			tell(join(home, 'x'), 'hush');
