@@ -254,6 +254,7 @@ test('a session that is open elsewhere is told with its holder, stays readable, 
 	expect(second.text()).toContain('The failing case is “divide by zero”');
 	second.type(`${prompts.which}\r`);
 	// Refused, and nothing that was typed is lost.
+	await second.until(`✗ Session ${id} is open`);
 	await second.untilIdle(`❯ ${prompts.which}`);
 	expect(world.bytes(id)).toBe(before);
 	second.press('ctrl+u');
