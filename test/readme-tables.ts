@@ -15,11 +15,12 @@ function replace(text: string, heading: string, rows: string): string {
 	return `${text.slice(0, at)}${rows}${text.slice(end)}`;
 }
 
-let text = readFileSync(path, 'utf8');
-text = replace(text, '\n## Keys\n', table(keys.map(({key, does}) => [key.replaceAll('|', '\\|'), does])));
-text = replace(
-	text,
-	'`/help` shows them with the commands:',
-	table(commands.map(({usage, does}) => [`\`${usage.replaceAll('|', '\\|')}\``, does])),
-);
-writeFileSync(path, text);
+/** The README with the tables as they have to be. */
+export function withTables(readme: string): string {
+	const keyRows = table(keys.map(({key, does}) => [key.replaceAll('|', '\\|'), does]));
+	const commandRows = table(commands.map(({usage, does}) => [`\`${usage.replaceAll('|', '\\|')}\``, does]));
+	const withKeys = replace(readme, '\n## Keys\n', keyRows);
+	return replace(withKeys, '`/help` shows them with the commands:', commandRows);
+}
+
+if (process.argv[1] === import.meta.filename) writeFileSync(path, withTables(readFileSync(path, 'utf8')));

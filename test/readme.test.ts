@@ -3,9 +3,8 @@ import {existsSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {expect, test} from 'vitest';
 import {readEvents} from '../src/session/read.ts';
-import {commands} from '../src/ui/commands.ts';
-import {keys} from '../src/ui/keys.ts';
 import {temporaryFolder} from './helpers/log-file.ts';
+import {withTables} from './readme-tables.ts';
 
 const root = join(import.meta.dirname, '..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -17,12 +16,16 @@ function blocks(language: string): string[] {
 	);
 }
 
-test('the README’s table of keys is the program’s', () => {
-	for (const {key, does} of keys) expect(readme).toContain(`| ${key.replaceAll('|', '\\|')} | ${does} |`);
+test('the README’s tables of keys and commands are the program’s, row by row', () => {
+	expect(readme, 'node test/readme-tables.ts writes them').toBe(withTables(readme));
 });
 
-test('the README names every command of the composer', () => {
-	for (const {usage} of commands) expect(readme).toContain(`| \`${usage.replaceAll('|', '\\|')}\` | `);
+test('a row that the program does not have, and one that is missing, are put right in the tables', () => {
+	const row = readme.slice(readme.indexOf('| Ctrl+L |')).split('\n', 1)[0] ?? '';
+	const command = readme.slice(readme.indexOf('| `/quit` |')).split('\n', 1)[0] ?? '';
+	expect(withTables(readme.replace(row, `| Ctrl+Q | no such key |\n${row}`))).toBe(readme);
+	expect(withTables(readme.replace(command, `| \`/none\` | no such command |\n${command}`))).toBe(readme);
+	expect(withTables(readme.replace(`${row}\n`, ''))).toBe(readme);
 });
 
 test('the lines of a log in the README are a whole log', async () => {
