@@ -230,6 +230,18 @@ test('/resume of a session whose workspace is gone names the folder and the way,
 	await quit(terminal);
 });
 
+test('what is said last names no session to go on with where its log was deleted', async () => {
+	const world = makeWorld();
+	const id = await world.played(prompts.ask);
+	const terminal = world.open({args: ['--resume', id]});
+	await terminal.untilIdle(replayed);
+	rmSync(world.pathOf(id));
+	terminal.type('/quit\r');
+	expect(await terminal.exit()).toMatchObject({status: 0});
+	expect(terminal.bytes).toContain(`${id}.jsonl is not there any more: this session cannot be resumed.`);
+	expect(terminal.bytes).not.toContain('go on with:');
+});
+
 test('/resume of an id that is not there says so', async () => {
 	const world = makeWorld();
 	const terminal = world.open();
