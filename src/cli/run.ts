@@ -1,4 +1,3 @@
-import {once} from 'node:events';
 import {fstatSync} from 'node:fs';
 import {text} from 'node:stream/consumers';
 import {type Agent, heldSentence} from '../agent/agent.ts';
@@ -104,40 +103,23 @@ export async function run(options: RunOptions): Promise<number> {
 }
 
 /**
-What is piped in stands below the prompt, or is the prompt. A terminal, or nothing at all, is not waited for; nor, where there
-is a prompt, a pipe that stays silent: what starts mca may have left one open that nobody writes to.
+What is piped in stands below the prompt, or is the prompt. A terminal, or nothing at all, is not waited for. A pipe is, however
+slow: what fills it may be what the prompt is about. What starts mca may have left one open that nobody writes to, so a wait is
+told.
 */
 async function withInput(prompt: string): Promise<string> {
 	if (!isPiped()) return prompt;
-	if (prompt !== '' && !(await inputBegins())) {
-		tell(
-			`Nothing came from standard input in ${silence.end / 1000} s: going on without it. What is slow goes by a file: mca run "…" < FILE.`,
-		);
-		return prompt;
-	}
+	const told = setTimeout(
+		() => tell('Waiting for standard input to end. Where nothing is to come, start it with < /dev/null.'),
+		toldAfterMs,
+	);
+	process.stdin.once('readable', () => clearTimeout(told));
 	const input = (await text(process.stdin)).trimEnd();
+	clearTimeout(told);
 	return [prompt, input].filter(Boolean).join('\n\n');
 }
 
-/** How long nothing may come, in ms, before that is said, and before it is given up. */
-const silence = {said: 1000, end: 3000};
-
-/** Whether standard input says something, or ends, before it is given up. Nothing of it is read. */
-async function inputBegins(): Promise<boolean> {
-	const waiting = setTimeout(
-		() => tell('Waiting for standard input to say something or to end.'),
-		silence.said,
-	);
-	try {
-		await once(process.stdin, 'readable', {signal: AbortSignal.timeout(silence.end)});
-		return true;
-	} catch (error) {
-		// What cannot be read says so where it is read.
-		return (error as Error).name !== 'AbortError';
-	} finally {
-		clearTimeout(waiting);
-	}
-}
+const toldAfterMs = 1000;
 
 function isPiped(): boolean {
 	try {
