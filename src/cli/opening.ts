@@ -79,7 +79,8 @@ export async function begin(
 export function farewell(agent: Agent, env = process.env): string | undefined {
 	const {session} = agent;
 	if (!session) return undefined;
-	if (!existsSync(session.path)) return `${session.path} is not there any more: this session cannot be resumed.\n`;
+	if (!existsSync(session.path))
+		return `${session.path} is not there any more: this session cannot be resumed.\n`;
 	const {inputTokens, outputTokens, costUsd, unpriced, calls} = spendOf(agent.events).own;
 	const cost = calls > unpriced ? ` · ${dollars(costUsd)}` : '';
 	// What was started by npm start is not on the path.
