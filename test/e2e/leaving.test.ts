@@ -63,7 +63,7 @@ test('stopped while the answer streams, what was said so far is kept as an error
 	terminal.type(`${prompts.ask}\r`);
 	await terminal.until('Let me run');
 	terminal.press('escape');
-	await terminal.untilIdle('Stopped.');
+	await terminal.untilIdle('✗ stopped by the user');
 	expect(kinds(world.log())).toEqual(['system', 'user', 'error']);
 	expect(world.log()[2]).toMatchObject({did: 'cancelled', partial: expect.stringMatching(/^Let me run/)});
 });
