@@ -7,7 +7,7 @@ JSON happens to parse.
 
     {"seq":1,"ts":"2026-09-07T10:00:00.000Z","type":"message","message":{"role":"system","content":"You are …"},"session":{"id":"s-20260907-100000-ab12","workspace":"/home/me/proj","model":"gpt-5-mini","version":"0.1.0","format":1}}
     {"seq":2,"ts":"2026-09-07T10:00:00.000Z","type":"message","message":{"role":"user","content":"run the tests"}}
-    {"seq":3,"ts":"2026-09-07T10:00:01.204Z","type":"usage","model":"gpt-5-mini","inputTokens":812,"outputTokens":41,"estimated":false,"ms":1180,"finish":"tool_calls","costUsd":null}
+    {"seq":3,"ts":"2026-09-07T10:00:01.204Z","type":"usage","model":"gpt-5-mini","provider":"api.openai.com","inputTokens":812,"outputTokens":41,"estimated":false,"ms":1180,"finish":"tool_calls","costUsd":null}
     {"seq":4,"ts":"2026-09-07T10:00:01.204Z","type":"message","message":{"role":"assistant","content":"","toolCalls":[{"id":"c1","name":"run_command","args":"{\"command\":\"node --test\"}"}]}}
 
 Every line carries the envelope: `seq`, an integer from 1 that is larger than the one before it; `ts`, ISO 8601 in UTC with
