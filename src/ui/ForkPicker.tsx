@@ -4,10 +4,9 @@ import type {ForkPoint} from '../session/fork.ts';
 import {oneLine, type Row} from './display.ts';
 import {Line, Lines} from './Line.tsx';
 import {pickerRows} from './Picker.tsx';
-import {rowsOf} from './rows.ts';
+import {Preview} from './Preview.tsx';
 import {glyph} from './theme.ts';
 import type {View} from './view.ts';
-import {paneRows} from './window.ts';
 
 type Props = {view: View; points: readonly ForkPoint[]; selected: number; columns: number; height: number};
 
@@ -31,7 +30,11 @@ export function ForkPicker({view, points, selected, columns, height}: Props) {
 			<Box>
 				<Lines rows={pickerRows(rows, selected, height - 2)} columns={listColumns} height={height - 2} />
 				{wide && point && (
-					<Preview view={view} seq={point.seq} columns={columns - listColumns - 2} height={height - 2} />
+					<Preview
+						items={view.items.filter((item) => item.seq <= point.seq)}
+						columns={columns - listColumns - 2}
+						height={height - 2}
+					/>
 				)}
 			</Box>
 		</Box>
@@ -45,25 +48,4 @@ function pointRow({seq, message}: ForkPoint, columns: number): Row {
 		{text: sign},
 		{text: oneLine(message.content, columns - 7)},
 	];
-}
-
-function Preview({view, seq, columns, height}: {view: View; seq: number; columns: number; height: number}) {
-	const items = view.items.filter((item) => item.seq <= seq);
-	const blocks = {
-		length: items.length,
-		rows: (index: number) => (items[index] ? rowsOf(items[index], columns) : []),
-	};
-	const {rows} = paneRows(blocks, height, {follow: true});
-	return (
-		<Box
-			borderStyle="single"
-			borderTop={false}
-			borderBottom={false}
-			borderRight={false}
-			borderDimColor
-			paddingLeft={1}
-		>
-			<Lines rows={rows} columns={columns} height={height} />
-		</Box>
-	);
 }

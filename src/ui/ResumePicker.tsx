@@ -6,10 +6,9 @@ import type {SessionDetail, SessionGlance} from '../session/sessions.ts';
 import {age, dollars, oneLine, type Row, type Span, size, spread} from './display.ts';
 import {Line, Lines} from './Line.tsx';
 import {pickerRows} from './Picker.tsx';
-import {rowsOf} from './rows.ts';
+import {Preview} from './Preview.tsx';
 import {glyph, theme} from './theme.ts';
 import {emptyView, reduce} from './view.ts';
-import {paneRows} from './window.ts';
 
 /** A session of the list: its id at once, what its head and tail say when they were looked at, the rest when it was read. */
 export type Entry = {path: string; id: string; glance?: SessionGlance; detail?: SessionDetail};
@@ -107,7 +106,12 @@ export function ResumePicker({state, now, columns, height, onFilter, onSubmit}: 
 					height={height - 2}
 				/>
 				{isWide && entry && (
-					<Preview state={state} entry={entry} columns={columns - listColumns - 2} height={height - 2} />
+					<SessionPreview
+						state={state}
+						entry={entry}
+						columns={columns - listColumns - 2}
+						height={height - 2}
+					/>
 				)}
 			</Box>
 		</Box>
@@ -189,7 +193,7 @@ function folderOf(path: string): string {
 const nothing: readonly Event[] = [];
 
 /** How the conversation of the selected session ends. */
-function Preview({
+function SessionPreview({
 	state,
 	entry,
 	columns,
@@ -205,21 +209,5 @@ function Preview({
 		() => events.reduce((view, event) => reduce(view, {type: 'logged', event}), emptyView),
 		[events],
 	);
-	const blocks = {
-		length: items.length,
-		rows: (index: number) => (items[index] ? rowsOf(items[index], columns) : []),
-	};
-	const {rows} = paneRows(blocks, height, {follow: true});
-	return (
-		<Box
-			borderStyle="single"
-			borderTop={false}
-			borderBottom={false}
-			borderRight={false}
-			borderDimColor
-			paddingLeft={1}
-		>
-			<Lines rows={rows} columns={columns} height={height} />
-		</Box>
-	);
+	return <Preview items={items} columns={columns} height={height} />;
 }
