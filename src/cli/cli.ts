@@ -1,4 +1,4 @@
-import {Command, CommanderError, type Option} from 'commander';
+import {Command, CommanderError, Option} from 'commander';
 import {isId} from '../session/sessions.ts';
 import {addAuditCommands} from './audit-commands.ts';
 import {crashed} from './crash.ts';
@@ -23,6 +23,27 @@ export async function main(args: string[]): Promise<number> {
 	}
 }
 
+/** Options that several commands have. */
+const shared = {
+	folder: new Option('-C, --folder <dir>', 'the folder to work in (the workspace)'),
+	model: new Option('--model <name>', 'the model to ask'),
+	provider: new Option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter'),
+	mode: new Option(
+		'--mode <mode>',
+		'ask (default), edits (changes in the workspace pass), plan (nothing is changed)',
+	),
+	sandbox: new Option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each'),
+	resume: new Option(
+		'--resume [id]',
+		'go on with a session; without an id with the newest of this workspace',
+	),
+	plain: new Option(
+		'--plain',
+		'line by line, without a screen: for a screen reader, a dumb terminal, a pipe',
+	),
+	altScreen: new Option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own'),
+};
+
 async function parse(args: string[]): Promise<number> {
 	let status = 0;
 	const program = new Command('mca')
@@ -38,18 +59,15 @@ async function parse(args: string[]): Promise<number> {
 		.command('chat', {isDefault: true, hidden: true})
 		.summary('open the screen')
 		.argument('[prompt...]', 'the first prompt')
-		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
-		.option('--model <name>', 'the model to ask')
-		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
-		.option(
-			'--mode <mode>',
-			'ask (default), edits (changes in the workspace pass), plan (nothing is changed)',
-		)
-		.option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each')
-		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.addOption(shared.folder)
+		.addOption(shared.model)
+		.addOption(shared.provider)
+		.addOption(shared.mode)
+		.addOption(shared.sandbox)
+		.addOption(shared.resume)
 		.option('--at <seq>', 'show it from this event on')
-		.option('--plain', 'line by line, without a screen: for a screen reader, a dumb terminal, a pipe')
-		.option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own')
+		.addOption(shared.plain)
+		.addOption(shared.altScreen)
 		.action(async (words: string[], options) => {
 			const {prompt, resume} = resumeAndPrompt(words, options.resume);
 			const {chat} = await import('./chat.tsx');
@@ -59,11 +77,11 @@ async function parse(args: string[]): Promise<number> {
 	program
 		.command('resume')
 		.description('choose a session of this workspace and go on with it')
-		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
-		.option('--model <name>', 'the model to ask')
-		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
-		.option('--plain', 'line by line, without a screen: for a screen reader, a dumb terminal, a pipe')
-		.option('--no-alt-screen', 'draw the screen where the shell is, not on a screen of its own')
+		.addOption(shared.folder)
+		.addOption(shared.model)
+		.addOption(shared.provider)
+		.addOption(shared.plain)
+		.addOption(shared.altScreen)
 		.addHelpText('after', '\nExample:\n  mca resume -C ~/project')
 		.action(async (options) => {
 			const {chat} = await import('./chat.tsx');
@@ -74,15 +92,12 @@ async function parse(args: string[]): Promise<number> {
 		.command('run')
 		.description('one turn without a screen: prints the answer; what would be asked is refused')
 		.argument('[prompt...]')
-		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
-		.option('--model <name>', 'the model to ask')
-		.option('--provider <name>', 'where to ask it: a profile such as openai, ollama, openrouter')
-		.option(
-			'--mode <mode>',
-			'ask (default), edits (changes in the workspace pass), plan (nothing is changed)',
-		)
-		.option('--sandbox <on|off>', 'run commands in the sandbox unasked, or ask for each')
-		.option('--resume [id]', 'go on with a session; without an id with the newest of this workspace')
+		.addOption(shared.folder)
+		.addOption(shared.model)
+		.addOption(shared.provider)
+		.addOption(shared.mode)
+		.addOption(shared.sandbox)
+		.addOption(shared.resume)
 		.option('--allow <command>', 'allow exactly this command; can be given more than once', collect, [])
 		.option('--max-steps <n>', 'model calls before it stops')
 		.option('--max-cost <dollars>', 'US dollars after which no further model call is made')
@@ -115,7 +130,7 @@ async function parse(args: string[]): Promise<number> {
 		.description(
 			'check that the configured model answers, streams and calls tools, and that mca can work here',
 		)
-		.option('-C, --folder <dir>', 'the folder to work in (the workspace)')
+		.addOption(shared.folder)
 		.option('--model <name>', 'the model to check')
 		.option('--provider <name>', 'the provider to check')
 		.option('--json', 'print the checks as JSON')
